@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { describeWithReference } from "../support/describe-reference.ts";
 import { backendUrl, copyStore, unpackFixture } from "../support/fixtures.ts";
-import { describeWithReference, oracle, oracleOf } from "../support/reference.ts";
+import { oracle, oracleOf } from "../support/reference.ts";
 
 const storeOf = (release: string, name: string) =>
   join(unpackFixture("legacy-stores"), release, name);

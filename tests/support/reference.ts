@@ -1,4 +1,3 @@
-import { beforeAll, describe } from "bun:test";
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -54,18 +53,6 @@ export interface ProgramResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
-}
-
-/**
- * `describe` for tests that the reference judges. The first one on a machine installs the reference;
- * on a machine that cannot have it they are skipped and the reason is printed.
- */
-export function describeWithReference(name: string, body: () => void): void {
-  if (referenceMissing !== undefined) console.warn(`skipped: ${name}: ${referenceMissing}`);
-  describe.skipIf(referenceMissing !== undefined)(name, () => {
-    beforeAll(referencePython, 300_000);
-    body();
-  });
 }
 
 /**
