@@ -1,0 +1,165 @@
+/**
+ * The part of the Manifest graph between some tips and their common ancestors.
+ *
+ * All tips are walked together, newest Manifest first, over all parents. A Manifest that every tip
+ * reaches is a common ancestor and the walk stops there: as long as `ts` grows from parent to child
+ * nothing behind a common ancestor is read. Where a clock went backwards the walk reads more, but
+ * its answer is the same, because reachability is propagated again whenever it grows.
+ *
+ * @module
+ */
+
+import type { Address } from "../encoding/address.ts";
+import type { Manifest } from "../model/manifest.ts";
+
+/** A tip that did not come to a common ancestor within the bound. */
+export interface DepthExceeded {
+  readonly status: "depth-exceeded";
+  /** Positions in `tips`. */
+  readonly tips: readonly number[];
+  readonly maxDepth: number;
+}
+
+/** The walked graph. */
+export interface Ancestry {
+  readonly status: "walked";
+  /** The Manifests that every tip reaches and that are no ancestors of another such. */
+  readonly common: readonly Address[];
+  /** The best common ancestors of two tips, by their positions in `tips`. */
+  best(first: number, second: number): readonly Address[];
+  /** Whether `tips[position]` reaches `address`, as far as the graph was walked. */
+  reaches(position: number, address: Address): boolean;
+  /** How many Manifests were visited. */
+  readonly visited: number;
+}
+
+interface Node {
+  readonly address: Address;
+  readonly manifest: Manifest;
+  /** One bit a tip that reaches this Manifest. */
+  reached: bigint;
+  /** Steps from the nearest tip of each, undefined when it is not reached. */
+  readonly depth: (number | undefined)[];
+  expanded: boolean;
+  children: Node[];
+}
+
+/**
+ * Walks from `tips` to their common ancestors.
+ *
+ * @param tips the tips, each once; tips[0] is trunk's
+ * @param read loads a Manifest, or undefined when it was collected: such a parent is a dead end
+ * @param maxDepth the most steps from a tip to a common ancestor
+ */
+export async function walkAncestry(
+  tips: readonly { readonly address: Address; readonly manifest: Manifest }[],
+  read: (address: Address) => Promise<Manifest | undefined>,
+  maxDepth: number,
+): Promise<Ancestry | DepthExceeded> {
+  const everyTip = (1n << BigInt(tips.length)) - 1n;
+  const nodes = new Map<Address, Node>();
+  const waiting = new Set<Node>();
+  const exceeded = new Set<number>();
+
+  const node = (address: Address, manifest: Manifest): Node => {
+    const known = nodes.get(address);
+    if (known !== undefined) return known;
+    const fresh: Node = {
+      address,
+      manifest,
+      reached: 0n,
+      depth: new Array(tips.length),
+      expanded: false,
+      children: [],
+    };
+    nodes.set(address, fresh);
+    return fresh;
+  };
+  tips.forEach((tip, position) => {
+    const start = node(tip.address, tip.manifest);
+    start.reached |= 1n << BigInt(position);
+    start.depth[position] = 0;
+    waiting.add(start);
+  });
+
+  const isCommon = (candidate: Node): boolean => candidate.reached === everyTip;
+
+  /** Hands what reaches `child` on to its parent; true when the parent learnt something. */
+  const propagate = (child: Node, parent: Node): boolean => {
+    let changed = !parent.children.includes(child);
+    if (changed) parent.children.push(child);
+    if ((parent.reached | child.reached) !== parent.reached) {
+      parent.reached |= child.reached;
+      changed = true;
+    }
+    child.depth.forEach((depth, position) => {
+      const before = parent.depth[position];
+      if (depth !== undefined && (before === undefined || depth + 1 < before)) {
+        parent.depth[position] = depth + 1;
+        changed = true;
+      }
+    });
+    return changed;
+  };
+
+  const expand = async (child: Node): Promise<void> => {
+    const tooDeep = isCommon(child)
+      ? []
+      : child.depth.flatMap((depth, position) => (depth ?? 0) >= maxDepth ? [position] : []);
+    if (tooDeep.length > 0) {
+      for (const position of tooDeep) exceeded.add(position);
+      return;
+    }
+    child.expanded = true;
+    const parents = await Promise.all(
+      [...new Set(child.manifest.parents)].map(async (address) => {
+        const known = nodes.get(address);
+        const manifest = known === undefined ? await read(address) : known.manifest;
+        return manifest === undefined ? undefined : node(address, manifest);
+      }),
+    );
+    for (const parent of parents) {
+      if (parent !== undefined && propagate(child, parent)) waiting.add(parent);
+    }
+  };
+
+  while ([...waiting].some((candidate) => !isCommon(candidate)) && exceeded.size === 0) {
+    const newestFirst = [...waiting].sort((a, b) =>
+      a.manifest.ts < b.manifest.ts ? 1 : a.manifest.ts > b.manifest.ts ? -1 : 0
+    );
+    // A waiting Manifest can become common only through those that are newer. While the newer ones
+    // and itself are not reached by every tip, it will have to be expanded whatever comes: all
+    // these are read at once.
+    const certain: Node[] = [];
+    let together = 0n;
+    for (const candidate of newestFirst) {
+      together |= candidate.reached;
+      if (together === everyTip) break;
+      certain.push(candidate);
+    }
+    const next = certain.length > 0 ? certain : newestFirst.slice(0, 1);
+    for (const candidate of next) waiting.delete(candidate);
+    await Promise.all(next.map(expand));
+  }
+  if (exceeded.size > 0) {
+    return { status: "depth-exceeded", tips: [...exceeded].sort((a, b) => a - b), maxDepth };
+  }
+
+  const bestOf = (bits: bigint): readonly Address[] =>
+    [...nodes.values()]
+      .filter((candidate) =>
+        (candidate.reached & bits) === bits &&
+        !candidate.children.some((child) => (child.reached & bits) === bits)
+      )
+      .map((candidate) => candidate.address)
+      .sort();
+
+  return {
+    status: "walked",
+    common: bestOf(everyTip),
+    best: (first, second) => bestOf((1n << BigInt(first)) | (1n << BigInt(second))),
+    reaches: (position, address) =>
+      ((nodes.get(address)?.reached ?? 0n) >> BigInt(position) & 1n) === 1n,
+    visited: nodes.size,
+  };
+}
