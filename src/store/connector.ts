@@ -5,6 +5,8 @@
  * A connector moves bytes and knows nothing of their meaning: it does not hash, decode or cache.
  * Paths are relative to the store's root, `/`-separated and lower-case ASCII (FORMAT 1.2).
  *
+ * A call whose signal is aborted throws the reason of the signal.
+ *
  * @module
  */
 
@@ -15,14 +17,40 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * The outcome of a compare-and-set: it was applied; it was not, because the ref holds something
- * else (`found` is undefined when the ref is gone); or nobody can tell.
- */
-export type RefOutcome =
-  | { readonly status: "committed" }
-  | { readonly status: "conflict"; readonly found: Address | undefined }
-  | { readonly status: "unknown"; readonly cause: unknown };
+/** The write was applied: the ref holds `next`, or held it for a moment. */
+export interface RefCommitted {
+  readonly status: "committed";
+  /**
+   * Absent when the store said so itself. `confirmed-after-unknown`: the answer was lost or
+   * unclear, and reading the ref again found `next`. `not-synced`: the ref moved, but the
+   * operating system could not promise that it survives a loss of power.
+   */
+  readonly note?: "confirmed-after-unknown" | "not-synced";
+}
+
+/** The ref holds something other than `next`. */
+export interface RefConflict {
+  readonly status: "conflict";
+  /**
+   * What the ref holds; undefined when it is gone. Equal to `expected` only when the store goes on
+   * refusing a condition that holds (a missing permission reported as a failed condition).
+   */
+  readonly found: Address | undefined;
+  /**
+   * Whether the write had been sent. Then it may have been applied and somebody may have published
+   * on top of it since: it is lost only if `next` is not among the ancestors of `found`.
+   */
+  readonly sent: boolean;
+}
+
+/** The write was sent, its answer is lost, and reading the ref again could not tell. */
+export interface RefUnknown {
+  readonly status: "unknown";
+  readonly cause: unknown;
+}
+
+/** The outcome of a compare-and-set (DESIGN 1, "outcome of the Ref write"). */
+export type RefOutcome = RefCommitted | RefConflict | RefUnknown;
 
 /** A DreamDB store as bytes. */
 export interface Connector {
@@ -37,7 +65,9 @@ export interface Connector {
 
   /**
    * Writes a content-addressed object unless it is there already; durable when the promise
-   * resolves and `flush` has been called.
+   * resolves and `flush` has been called. Outcome "present" is also success.
+   * @throws DreamDBError store-missing, permission-denied, store-failure; hash-mismatch when other
+   * bytes are there and the store could see it
    */
   putIfAbsent(
     path: string,
@@ -54,12 +84,17 @@ export interface Connector {
    */
   readRef(name: string, options?: CallOptions): Promise<Address | undefined>;
 
-  /** Creates a ref that must not exist. A lost answer is resolved by reading the ref again. */
+  /**
+   * Creates a ref that must not exist. A lost answer is resolved by reading the ref again.
+   * @throws DreamDBError invalid-ref-name; usage when the name nests below an existing ref, or the
+   * reverse, in a store that cannot hold both
+   */
   createRef(name: string, to: Address, options?: CallOptions): Promise<"created" | "exists">;
 
   /**
-   * Moves a ref from `expected` to `next`, atomically beside every other writer, with one send.
-   * `unknown` only when reading the ref again could not tell.
+   * Moves a ref from `expected` to `next`, atomically beside every other writer. Nothing below
+   * this call sends the write a second time.
+   * @throws DreamDBError when it is certain that nothing was published
    */
   compareAndSetRef(
     name: string,

@@ -1,0 +1,300 @@
+/**
+ * A store in a folder, written exactly as the reference writes it (FORMAT 1.5), and durable: every
+ * file is synced before it gets its name, folders are synced in `flush`, the ref comes last.
+ *
+ * Readers of the reference take every file under `refs/` for a ref, so no temporary file is ever
+ * made there: a ref is prepared in the lock folder.
+ *
+ * @module
+ */
+
+import { mkdir, open, readFile, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Address } from "../encoding/address.ts";
+import { addressBytes, addressOf } from "../encoding/address.ts";
+import { equalBytes } from "../encoding/bytes.ts";
+import { DreamDBError } from "../errors.ts";
+import { checkWritableRefName } from "../model/ref-name.ts";
+import type { CallOptions, Connector, RefOutcome } from "./connector.ts";
+import { differentBytes } from "./faults.ts";
+import { fileFailure, systemCode } from "./file-errors.ts";
+import { listRefFiles, readRefFile } from "./file-refs.ts";
+import { foldersUpTo, syncFolder, TemporaryFiles, withHandle } from "./file-sync.ts";
+import { parseFileUrl } from "./file-url.ts";
+import { mapConcurrent, Semaphore } from "./limit.ts";
+import { checkPath, lockPath, refPath } from "./paths.ts";
+import type { LockOptions } from "./ref-lock.ts";
+import { withRefLock } from "./ref-lock.ts";
+
+/** Options of a file store. */
+export interface FileOptions extends LockOptions {
+  /** Files open at once; default 64. */
+  readonly concurrency?: number;
+}
+
+/** A store below a folder that exists. */
+export class FileConnector implements Connector {
+  readonly url: string;
+  readonly #root: string;
+  readonly #options: FileOptions;
+  readonly #concurrency: number;
+  readonly #openFiles: Semaphore;
+  readonly #temporary = new TemporaryFiles();
+  /** Folders with entries that may not have reached the disk yet. */
+  #unsynced = new Set<string>();
+  #rootChecked = false;
+
+  /**
+   * @param url `file:///…`
+   * @throws DreamDBError usage
+   */
+  constructor(url: string, options: FileOptions = {}) {
+    const parsed = parseFileUrl(url);
+    this.url = parsed.url;
+    this.#root = parsed.root;
+    this.#options = options;
+    this.#concurrency = options.concurrency ?? 64;
+    this.#openFiles = new Semaphore(this.#concurrency);
+  }
+
+  async get(path: string, options?: CallOptions): Promise<Uint8Array | undefined> {
+    const file = this.#file(path);
+    return await this.#do("read an object", file, options, async () => {
+      try {
+        return await readFile(file);
+      } catch (error) {
+        if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  async putIfAbsent(
+    path: string,
+    bytes: Uint8Array,
+    options?: CallOptions,
+  ): Promise<"written" | "present"> {
+    const file = this.#file(path);
+    return await this.#do("write an object", file, options, async () => {
+      if (await this.#adopt(path, file, bytes)) return "present";
+      await mkdir(dirname(file), { recursive: true });
+      const address = addressOf(bytes);
+      const outcome = await this.#temporary.create(file, file, bytes, address, options?.signal);
+      for (const folder of foldersUpTo(this.#root, file)) this.#unsynced.add(folder);
+      // Somebody was faster; the bytes are theirs.
+      if (outcome === "present") await this.#adopt(path, file, bytes);
+      return outcome;
+    });
+  }
+
+  async flush(options?: CallOptions): Promise<void> {
+    const folders = this.#unsynced;
+    this.#unsynced = new Set();
+    try {
+      await this.#syncFolders(folders, options?.signal);
+    } catch (error) {
+      for (const folder of folders) this.#unsynced.add(folder);
+      throw error;
+    }
+  }
+
+  async readRef(name: string, options?: CallOptions): Promise<Address | undefined> {
+    const file = this.#file(refPath(name));
+    return await this.#do("read a ref", file, options, () => readRefFile(file, name));
+  }
+
+  async createRef(
+    name: string,
+    to: Address,
+    options?: CallOptions,
+  ): Promise<"created" | "exists"> {
+    checkWritableRefName(name);
+    const file = this.#file(refPath(name));
+    const body = addressBytes(to);
+    return await this.#do("create a ref", file, options, async () => {
+      const stem = await this.#refStem(name);
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        const outcome = await this.#temporary.create(
+          file,
+          stem,
+          body,
+          addressOf(body),
+          options?.signal,
+        );
+        if (outcome === "present") {
+          if ((await stat(file)).isDirectory()) throw nested(name);
+          return "exists";
+        }
+      } catch (error) {
+        if (["ENOTDIR", "EEXIST"].includes(systemCode(error) ?? "")) throw nested(name);
+        throw error;
+      }
+      await this.#syncFolders(foldersUpTo(this.#root, file), undefined);
+      return "created";
+    });
+  }
+
+  async compareAndSetRef(
+    name: string,
+    expected: Address,
+    next: Address,
+    options?: CallOptions,
+  ): Promise<RefOutcome> {
+    checkWritableRefName(name);
+    const file = this.#file(refPath(name));
+    const body = addressBytes(next);
+    return await this.#locked("move a ref", name, options, async () => {
+      const found = await readRefFile(file, name);
+      if (found !== expected) return { status: "conflict", found, sent: false };
+      const stem = await this.#refStem(name);
+      try {
+        await this.#temporary.replace(file, stem, body, addressOf(body), options?.signal);
+      } catch (error) {
+        // A network file system may lose the answer to a rename that it has done.
+        if (await readRefFile(file, name) !== next) throw error;
+        return { status: "committed", note: "confirmed-after-unknown" };
+      }
+      try {
+        await syncFolder(dirname(file));
+      } catch {
+        return { status: "committed", note: "not-synced" };
+      }
+      return { status: "committed" };
+    });
+  }
+
+  async listRefs(prefix?: string, options?: CallOptions): Promise<readonly string[]> {
+    const folder = join(this.#root, "refs");
+    return await this.#do(
+      "list refs",
+      folder,
+      options,
+      () => listRefFiles(folder, prefix ?? "", options?.signal),
+    );
+  }
+
+  async deleteRef(
+    name: string,
+    expected: Address,
+    options?: CallOptions,
+  ): Promise<"deleted" | "missing" | "conflict"> {
+    checkWritableRefName(name);
+    const file = this.#file(refPath(name));
+    return await this.#locked("delete a ref", name, options, async () => {
+      const found = await readRefFile(file, name);
+      if (found === undefined) return "missing";
+      if (found !== expected) return "conflict";
+      await unlink(file);
+      await syncFolder(dirname(file));
+      return "deleted";
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#temporary.removeAll();
+  }
+
+  #file(path: string): string {
+    return join(this.#root, checkPath(path));
+  }
+
+  /** Where the temporary file of a ref goes: on the same file system, outside of `refs/`. */
+  async #refStem(name: string): Promise<string> {
+    const lock = this.#file(lockPath(name));
+    await mkdir(dirname(lock), { recursive: true });
+    return lock.replace(/\.lock$/, "");
+  }
+
+  async #do<T>(
+    action: string,
+    file: string,
+    options: CallOptions | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return await this.#openFiles.run(async () => {
+      try {
+        await this.#checkRoot();
+        return await work();
+      } catch (error) {
+        throw fileFailure(error, action, file);
+      }
+    }, options?.signal);
+  }
+
+  // Outside of the semaphore: one that waits for a lock must not keep the others from working.
+  async #locked<T>(
+    action: string,
+    name: string,
+    options: CallOptions | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    options?.signal?.throwIfAborted();
+    const lock = this.#file(lockPath(name));
+    try {
+      await this.#checkRoot();
+      return await withRefLock(lock, this.#options, options?.signal, work);
+    } catch (error) {
+      throw fileFailure(error, action, this.#file(refPath(name)));
+    }
+  }
+
+  async #checkRoot(): Promise<void> {
+    if (this.#rootChecked) return;
+    const entry = await stat(this.#root).catch((error: unknown) => {
+      if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
+      throw error;
+    });
+    if (entry?.isDirectory() !== true) {
+      throw new DreamDBError({
+        code: "store-missing",
+        url: this.url,
+        found: `${entry === undefined ? "nothing" : "a file"} at ${this.#root}`,
+        expected: "the folder of a DreamDB store",
+        next: "Check the backend URL and whether the volume is mounted.",
+      });
+    }
+    this.#rootChecked = true;
+  }
+
+  /**
+   * Whether `file` is there already. Then it is made durable too: its writer may not have done so,
+   * and a crash may have left a file of the right name with wrong bytes.
+   */
+  async #adopt(path: string, file: string, bytes: Uint8Array): Promise<boolean> {
+    let handle;
+    try {
+      handle = await open(file, "r");
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return false;
+      throw error;
+    }
+    await withHandle(handle, async () => {
+      if (!equalBytes(await handle.readFile(), bytes)) throw differentBytes(path);
+      await handle.sync();
+    });
+    for (const folder of foldersUpTo(this.#root, file)) this.#unsynced.add(folder);
+    return true;
+  }
+
+  async #syncFolders(folders: Iterable<string>, signal: AbortSignal | undefined): Promise<void> {
+    await mapConcurrent(folders, this.#concurrency, async (folder) => {
+      try {
+        await syncFolder(folder);
+      } catch (error) {
+        throw fileFailure(error, "sync a folder", folder);
+      }
+    }, signal);
+  }
+}
+
+function nested(name: string): DreamDBError {
+  return new DreamDBError({
+    code: "usage",
+    found: `the name ${name} beside a ref that it lies below, or that lies below it`,
+    expected: "names that do not nest: a file store keeps a/b in a folder a",
+    next:
+      "Choose another name, or delete the other ref (an empty folder of that name under refs/ " +
+      "counts too).",
+  });
+}

@@ -1,0 +1,109 @@
+/**
+ * Bounds on how much happens at once.
+ *
+ * @module
+ */
+
+import type { CallOptions, Connector } from "./connector.ts";
+
+/** Lets at most `size` tasks run at once; the others wait in the order in which they came. */
+export class Semaphore {
+  readonly #size: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(size: number) {
+    if (!Number.isInteger(size) || size < 1) throw new RangeError(`a limit of ${size} tasks`);
+    this.#size = size;
+  }
+
+  /** Runs `task` when there is room. A task whose signal is aborted while it waits never starts. */
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
+    if (this.#running >= this.#size) await this.#enqueue(signal);
+    else this.#running++;
+    try {
+      signal?.throwIfAborted();
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      // The place is handed over, so that a newcomer cannot overtake.
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+
+  #enqueue(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        signal?.removeEventListener("abort", leave);
+        resolve();
+      };
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(start), 1);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(start);
+    });
+  }
+}
+
+/**
+ * Applies `task` to every item, at most `limit` at once; the results are in the order of the items.
+ *
+ * After the first failure nothing more is started, the signal given to the running tasks is
+ * aborted, and the failure is thrown once all of them have ended: no task outlives the call.
+ * @throws what the first failing task threw, or the reason of `signal`
+ */
+export async function mapConcurrent<Item, Result>(
+  items: Iterable<Item>,
+  limit: number,
+  task: (item: Item, index: number, signal: AbortSignal) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result[]> {
+  const stop = new AbortController();
+  const inner = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
+  const results: Result[] = [];
+  const iterator = items[Symbol.iterator]();
+  let index = 0;
+  let failure: { readonly error: unknown } | undefined;
+
+  async function work(): Promise<void> {
+    while (failure === undefined) {
+      try {
+        const step = iterator.next();
+        if (step.done === true) return;
+        const place = index++;
+        signal?.throwIfAborted();
+        results[place] = await task(step.value, place, inner);
+      } catch (error) {
+        failure ??= { error };
+        stop.abort(failure.error);
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: Math.max(1, limit) }, work));
+  if (failure !== undefined) throw failure.error;
+  return results;
+}
+
+/** The same store with at most `limit` object reads and writes at once. */
+export function withConcurrency(connector: Connector, limit: number): Connector {
+  const semaphore = new Semaphore(limit);
+  return {
+    url: connector.url,
+    get: (path, options) => semaphore.run(() => connector.get(path, options), options?.signal),
+    putIfAbsent: (path, bytes, options) =>
+      semaphore.run(() => connector.putIfAbsent(path, bytes, options), options?.signal),
+    flush: (options?: CallOptions) => connector.flush(options),
+    readRef: (name, options) => connector.readRef(name, options),
+    createRef: (name, to, options) => connector.createRef(name, to, options),
+    compareAndSetRef: (name, expected, next, options) =>
+      connector.compareAndSetRef(name, expected, next, options),
+    listRefs: (prefix, options) => connector.listRefs(prefix, options),
+    deleteRef: (name, expected, options) => connector.deleteRef(name, expected, options),
+    close: () => connector.close(),
+  };
+}
