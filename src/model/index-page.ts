@@ -1,0 +1,264 @@
+/**
+ * Index Pages: the tree that a Track's index becomes when it is too large to stand in the Track
+ * (PAGED 4). Leaves store times relative to the page; here entries always have absolute times.
+ *
+ * @module
+ */
+
+import { addressBytes } from "../encoding/address.ts";
+import type { Address } from "../encoding/address.ts";
+import { compareBytes } from "../encoding/bytes.ts";
+import { CborCursor } from "../encoding/cbor-cursor.ts";
+import { CborWriter } from "../encoding/cbor-writer.ts";
+import { checkCell, readLeafEntries, writeLeafEntry } from "./index-leaf.ts";
+import type { PagedKind } from "./index-leaf.ts";
+import { malformedObject } from "./malformed.ts";
+import type { Subject } from "./malformed.ts";
+import { expectEnd, expectKey, readAddress } from "./page-entry.ts";
+import type { PageEntry } from "./page-entry.ts";
+
+/** The hard cap of one Index Page in bytes (PAGED 6); writers stop at `PAGE_TARGET`. */
+export const PAGE_LIMIT = 1_048_576;
+
+/** What an internal page says about a page below it (PAGED 4.2). */
+export interface IndexChild {
+  readonly page: Address;
+  /** Lowest start below, in nanoseconds. */
+  readonly start: bigint;
+  /** Highest end below, exclusive, in nanoseconds. */
+  readonly end: bigint;
+  /** Leaf entries below. */
+  readonly itemCount: number;
+  /** SpatialBucket: the cell of the first entry below; undefined in pages of the old form. */
+  readonly firstCell: Uint8Array | undefined;
+  /** SpatialBucket: the cell of the last entry below; undefined in pages of the old form. */
+  readonly lastCell: Uint8Array | undefined;
+}
+
+/** A page: a leaf with entries or an internal page with children. */
+export type IndexPage =
+  | {
+    readonly type: "leaf";
+    readonly start: bigint;
+    readonly end: bigint;
+    readonly entries: readonly PageEntry[];
+  }
+  | {
+    readonly type: "internal";
+    readonly start: bigint;
+    readonly end: bigint;
+    readonly children: readonly IndexChild[];
+  };
+
+/** What the page must belong to. */
+export interface IndexPageContext {
+  readonly kind: PagedKind;
+  /** The Track's modality, which every page repeats. */
+  readonly modality: string;
+  readonly path?: string | undefined;
+}
+
+/**
+ * Decodes an Index Page and checks what one page can show: keys, modality, bounds, order of entries
+ * or children (PAGED 4 and 6).
+ * @throws DreamDBError malformed-cbor, malformed-object
+ */
+export function decodeIndexPage(bytes: Uint8Array, context: IndexPageContext): IndexPage {
+  const subject = { kind: "Index Page", path: context.path };
+  if (bytes.length > PAGE_LIMIT) {
+    throw malformedObject(subject, `${bytes.length} bytes`, `at most ${PAGE_LIMIT}`);
+  }
+  const cursor = new CborCursor(bytes);
+  const fields = cursor.readMapLength();
+  if (fields !== 5) throw malformedObject(subject, `${fields} fields`, "5 fields");
+  expectKey(subject, cursor, "type");
+  const type = cursor.readText();
+  if (type !== "leaf" && type !== "internal") {
+    throw malformedObject(subject, `the type ${JSON.stringify(type)}`, '"leaf" or "internal"');
+  }
+  expectKey(subject, cursor, "t_max");
+  const end = cursor.readUint();
+  expectKey(subject, cursor, "t_min");
+  const start = cursor.readUint();
+  expectKey(subject, cursor, "entries");
+  const count = cursor.readArrayLength();
+  if (count === 0) throw malformedObject(subject, "no entries", "at least one");
+  const page: IndexPage = type === "leaf"
+    ? { type, start, end, entries: readLeafEntries(subject, context.kind, cursor, count, start) }
+    : { type, start, end, children: readChildren(subject, context.kind, cursor, count) };
+  expectKey(subject, cursor, "modality");
+  const modality = cursor.readText();
+  if (modality !== context.modality) {
+    throw malformedObject(
+      subject,
+      `the modality ${JSON.stringify(modality)}`,
+      `${JSON.stringify(context.modality)}, that of its Track`,
+    );
+  }
+  expectEnd(subject, cursor);
+  checkBounds(subject, page);
+  return page;
+}
+
+/** Encodes a leaf of entries with absolute times, which must be in the kind's order. */
+export function encodeIndexLeaf(
+  kind: PagedKind,
+  modality: string,
+  entries: readonly PageEntry[],
+): Uint8Array {
+  const { start, end } = bounds(entries);
+  const writer = new CborWriter(16_400);
+  writeHead(writer, "leaf", start, end, entries.length);
+  for (const entry of entries) writeLeafEntry(writer, kind, entry, start);
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+
+/** Encodes an internal page. */
+export function encodeIndexInternal(
+  modality: string,
+  children: readonly IndexChild[],
+): Uint8Array {
+  const { start, end } = bounds(children);
+  const writer = new CborWriter(16_400);
+  writeHead(writer, "internal", start, end, children.length);
+  for (const child of children) writeChild(writer, child);
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+
+/** Encodes a decoded page; the inverse of `decodeIndexPage`. */
+export function encodeIndexPage(page: IndexPage, context: IndexPageContext): Uint8Array {
+  return page.type === "leaf"
+    ? encodeIndexLeaf(context.kind, context.modality, page.entries)
+    : encodeIndexInternal(context.modality, page.children);
+}
+
+/** What the page above says about `page`; `address` is the page's own. */
+export function indexChildOf(kind: PagedKind, page: IndexPage, address: Address): IndexChild {
+  const { start, end } = page;
+  if (page.type === "leaf") {
+    const first = kind === "spatial-bucket" ? page.entries[0]?.group : undefined;
+    const last = kind === "spatial-bucket" ? page.entries.at(-1)?.group : undefined;
+    const itemCount = page.entries.length;
+    return { page: address, start, end, itemCount, firstCell: first, lastCell: last };
+  }
+  return {
+    page: address,
+    start,
+    end,
+    itemCount: page.children.reduce((total, child) => total + child.itemCount, 0),
+    firstCell: page.children[0]?.firstCell,
+    lastCell: page.children.at(-1)?.lastCell,
+  };
+}
+
+/** Bytes that one child takes in an internal page. */
+export function indexChildLength(child: IndexChild): number {
+  const writer = new CborWriter(96);
+  writeChild(writer, child);
+  return writer.length;
+}
+
+/** The lowest start and the highest end of entries or children, in nanoseconds. */
+export function bounds(
+  items: readonly { readonly start: bigint; readonly end: bigint }[],
+): { readonly start: bigint; readonly end: bigint } {
+  const [first, ...rest] = items;
+  let start = first?.start ?? 0n;
+  let end = first?.end ?? 0n;
+  for (const item of rest) {
+    if (item.start < start) start = item.start;
+    if (item.end > end) end = item.end;
+  }
+  return { start, end };
+}
+
+function writeHead(
+  writer: CborWriter,
+  type: IndexPage["type"],
+  start: bigint,
+  end: bigint,
+  count: number,
+): void {
+  writer.mapHead(5);
+  writer.text("type");
+  writer.text(type);
+  writer.text("t_max");
+  writer.uint(end);
+  writer.text("t_min");
+  writer.uint(start);
+  writer.text("entries");
+  writer.arrayHead(count);
+}
+
+function writeChild(writer: CborWriter, child: IndexChild): void {
+  const cells = child.firstCell !== undefined && child.lastCell !== undefined;
+  writer.arrayHead(cells ? 6 : 4);
+  writer.uint(child.start);
+  writer.uint(child.end);
+  writer.bytes(addressBytes(child.page));
+  writer.uint(child.itemCount);
+  for (const cell of [child.firstCell, child.lastCell]) {
+    if (cell !== undefined) writer.text(new TextDecoder().decode(cell));
+  }
+}
+
+function readChildren(
+  subject: Subject,
+  kind: PagedKind,
+  cursor: CborCursor,
+  count: number,
+): readonly IndexChild[] {
+  const children: IndexChild[] = [];
+  for (let index = 0; index < count; index++) {
+    const length = cursor.readArrayLength();
+    const withCells = kind === "spatial-bucket" && length === 6;
+    if (length !== 4 && !withCells) {
+      throw malformedObject(
+        subject,
+        `child ${index} has ${length} elements`,
+        kind === "spatial-bucket" ? "6, or 4 in the old form" : "4",
+      );
+    }
+    const start = cursor.readUint();
+    const end = cursor.readUint();
+    const page = readAddress(subject, cursor);
+    const itemCount = cursor.readSafeUint();
+    const firstCell = withCells ? cursor.readTextBytes() : undefined;
+    const lastCell = withCells ? cursor.readTextBytes() : undefined;
+    if (firstCell !== undefined) checkCell(subject, firstCell);
+    if (lastCell !== undefined) checkCell(subject, lastCell);
+    children.push({ page, start, end, itemCount, firstCell, lastCell });
+  }
+  children.forEach((child, index) => {
+    const before = children[index - 1];
+    if (before !== undefined && !inOrder(kind, before, child)) {
+      throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
+    }
+  });
+  return children;
+}
+
+function inOrder(kind: PagedKind, before: IndexChild, after: IndexChild): boolean {
+  if (kind !== "spatial-bucket") return before.start <= after.start;
+  const { firstCell, lastCell } = after;
+  if (before.lastCell === undefined || firstCell === undefined || lastCell === undefined) {
+    // Pages of the old form have no cells: nothing to compare. A mix of both forms is malformed.
+    return before.lastCell === firstCell;
+  }
+  return compareBytes(before.lastCell, firstCell) <= 0 && compareBytes(firstCell, lastCell) <= 0;
+}
+
+function checkBounds(subject: Subject, page: IndexPage): void {
+  const actual = bounds(page.type === "leaf" ? page.entries : page.children);
+  if (actual.start !== page.start || actual.end !== page.end) {
+    throw malformedObject(
+      subject,
+      `t_min ${page.start} and t_max ${page.end}`,
+      `${actual.start} and ${actual.end}, the bounds of what is in the page`,
+    );
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Entries of index trees: what a leaf holds, in the absolute inline form of the entry, however the
+ * leaf stores it (PAGED 4.1).
+ *
+ * @module
+ */
+
+import type { CborCursor } from "../encoding/cbor-cursor.ts";
+import { addressFromBytes } from "../encoding/address.ts";
+import type { Address } from "../encoding/address.ts";
+import { malformedObject } from "./malformed.ts";
+import type { Subject } from "./malformed.ts";
+
+/**
+ * One entry of a tree. An `IndexEntry` with absolute times is one, too; this is the part of it
+ * that trees are built and searched by.
+ */
+export interface PageEntry {
+  /** The encoded entry with absolute times; of a VideoItem the start counts from zero. */
+  readonly bytes: Uint8Array;
+  /** The cell's text, the value's key, or nothing. */
+  readonly group: Uint8Array;
+  /** First anchor, in nanoseconds. */
+  readonly start: bigint;
+  /** Last anchor + 1, in nanoseconds. */
+  readonly end: bigint;
+}
+
+/** Bytes of the shortest CBOR form of an unsigned integer. */
+export function uintLength(value: bigint | number): number {
+  if (value < 24) return 1;
+  if (value < 0x100) return 2;
+  if (value < 0x1_0000) return 3;
+  return value < 0x1_0000_0000 ? 5 : 9;
+}
+
+/** Moves past an address and checks that it is one; the cheap way when nobody asks for its text. */
+export function skipAddress(subject: Subject, cursor: CborCursor): void {
+  const bytes = cursor.readBytes();
+  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
+    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
+  }
+}
+
+/** Reads an address. */
+export function readAddress(subject: Subject, cursor: CborCursor): Address {
+  const bytes = cursor.readBytes();
+  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
+    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
+  }
+  return addressFromBytes(bytes);
+}
+
+/**
+ * Reads the next key of a map whose keys are known, in their one canonical order.
+ * @throws DreamDBError malformed-object when it is another one
+ */
+export function expectKey(subject: Subject, cursor: CborCursor, key: string): void {
+  const found = cursor.readText();
+  if (found !== key) {
+    throw malformedObject(
+      subject,
+      `the key ${JSON.stringify(found.slice(0, 40))}`,
+      `${JSON.stringify(key)}, the next key of this kind of page`,
+    );
+  }
+}
+
+/** Checks that nothing follows the object. @throws DreamDBError malformed-object */
+export function expectEnd(subject: Subject, cursor: CborCursor): void {
+  if (cursor.done) return;
+  throw malformedObject(
+    subject,
+    `${cursor.bytes.length - cursor.offset} bytes after the object`,
+    "nothing behind it",
+  );
+}
