@@ -50,6 +50,7 @@ async function runTests(name: string, paths: readonly string[]): Promise<Totals>
   const child = spawn(process.execPath, [
     "test",
     "--timeout=60000",
+    "--only-failures",
     "--reporter=junit",
     `--reporter-outfile=${report}`,
     ...paths,

@@ -16,7 +16,7 @@ describe("the import check", () => {
     ["src/cli/commands/log.ts", `import { walk } from "../../history/walk.ts";`],
     ["action/main.ts", `import { merge } from "../src/merge/merge.ts";`],
     ["src/store/s3.ts", `const sdk = await import("@aws-sdk/client-s3");`],
-    ["src/store/flock.ts", `const { dlopen } = await import("bun:ffi"); Bun.version;`],
+    ["src/store/flock-bun.ts", `const { dlopen } = await import("bun:ffi"); Bun.version;`],
     ["src/encoding/a.ts", `import { decode } from "cbor-x/decode"; import "node:fs";`],
     ["src/index.ts", `export * from "./merge/plan.ts";`],
     ["src/model/a.ts", `// import "../cli/main.ts"\n/* import "../cli/main.ts" */`],

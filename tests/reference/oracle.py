@@ -194,9 +194,7 @@ def vectors(backend, ref, field):
     for anchor in searched:
         hits = collections.Counter(
             str(hit)
-            for batch in dataset.iter_vector(
-                field, own[anchor], top_k=2 * len(own) + 20, batch_size=4096, nprobe=ALL_CELLS
-            )
+            for batch in search(dataset, field, own[anchor], 2 * len(own) + 20)
             for hit in batch["_time_anchors"]
         )
         if anchor not in hits:
@@ -209,6 +207,13 @@ def vectors(backend, ref, field):
         "repeated": sorted(repeated, key=int),
         "foreign": sorted(foreign, key=int),
     }
+
+
+def search(dataset, field, vector, top_k):
+    try:
+        return dataset.iter_vector(field, vector, top_k, batch_size=4096, nprobe=ALL_CELLS, fields=[field])
+    except TypeError:  # older releases read all fields with each hit
+        return dataset.iter_vector(field, vector, top_k, batch_size=4096, nprobe=ALL_CELLS)
 
 
 def constant(backend, ref, name):
