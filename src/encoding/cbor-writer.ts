@@ -152,7 +152,7 @@ export class CborWriter {
   private head(major: number, argument: bigint | number): void {
     this.reserve(9);
     const value = Number(argument);
-    if (!Number.isSafeInteger(value)) return this.longHead(major, argument);
+    if (!Number.isSafeInteger(value) || value < 0) return this.longHead(major, argument);
     const at = this.end;
     if (value < 24) {
       this.buffer[at] = major | value;
@@ -179,7 +179,7 @@ export class CborWriter {
 
   private longHead(major: number, argument: bigint | number): void {
     if (typeof argument === "number") {
-      throw cannotWrite(`the number ${argument}`, "a safe integer, or a bigint");
+      throw cannotWrite(`the number ${argument}`, "0 to 2^53-1, or a bigint");
     }
     if (argument > MAX_UINT) throw cannotWrite(`the integer ${argument}`, "64 bits");
     this.buffer[this.end] = major | 27;
