@@ -12,31 +12,9 @@
 
 import { malformedCbor } from "./cbor-fault.ts";
 import { floatWidth, halfValue } from "./cbor-float.ts";
+import { CborHeadReader, MAJOR } from "./cbor-head.ts";
 import { MAX_DEPTH } from "./cbor-value.ts";
-import { compareKeys, decodeUtf8, firstInvalidUtf8 } from "./utf8.ts";
-
-/** CBOR major types, the upper three bits of an item's first byte. */
-export const MAJOR = {
-  unsigned: 0,
-  negative: 1,
-  bytes: 2,
-  text: 3,
-  array: 4,
-  map: 5,
-  tag: 6,
-  simple: 7,
-} as const;
-
-const MAJOR_NAMES = [
-  "an unsigned integer",
-  "a negative integer",
-  "a byte string",
-  "a text string",
-  "an array",
-  "a map",
-  "a tag",
-  "a simple value or float",
-] as const;
+import { compareKeys, decodeUtf8 } from "./utf8.ts";
 
 const FALSE = 0xf4;
 const TRUE = 0xf5;
@@ -44,32 +22,20 @@ const NULL = 0xf6;
 const FLOAT_16 = 0xf9;
 const FLOAT_32 = 0xfa;
 const FLOAT_64 = 0xfb;
-const TWO_32 = 0x1_0000_0000;
 
 /** Bytes of texts up to this length become characters one by one, which is faster than a decoder. */
 const SHORT_TEXT = 24;
 
 /** A position in canonical CBOR; every method throws DreamDBError malformed-cbor. */
-export class CborCursor {
-  readonly bytes: Uint8Array;
-  /** Of the next item, in bytes from the start of `bytes`. */
-  offset: number;
+export class CborCursor extends CborHeadReader {
   /** Set when an item passed by `skip` or `readFloat` was a float. */
   sawFloat = false;
-  /** Set when a text passed by `skip` began with a byte order mark, U+FEFF. */
-  sawByteOrderMark = false;
   private readonly allowFloats: boolean;
-  private readonly view: DataView;
-  /** The argument of the last head as two halves, exact where the number is not. */
-  private high = 0;
-  private low = 0;
 
   /** `floats` says whether `skip` lets shortest floats pass; NaN and infinities never do. */
   constructor(bytes: Uint8Array, offset = 0, options: { readonly floats?: boolean } = {}) {
-    this.bytes = bytes;
-    this.offset = offset;
+    super(bytes, offset);
     this.allowFloats = options.floats ?? false;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   /** Whether all bytes have been read. */
@@ -199,7 +165,11 @@ export class CborCursor {
     if (!Number.isFinite(value)) throw malformedCbor(at, `float ${value}`, "a finite float");
     const shortest = floatWidth(value);
     if (shortest !== width) {
-      throw malformedCbor(at, `float ${value} in ${width} bytes`, `its shortest form, ${shortest}`);
+      throw malformedCbor(
+        at,
+        `float ${value} in ${width} bytes`,
+        `its shortest form, ${shortest} bytes`,
+      );
     }
     this.sawFloat = true;
     this.offset = at + 1 + width;
@@ -282,110 +252,5 @@ export class CborCursor {
         `at most ${MAX_DEPTH}`,
       );
     }
-  }
-
-  private first(): number {
-    const first = this.bytes[this.offset];
-    if (first === undefined) {
-      throw malformedCbor(this.offset, "the end of the bytes", "another item");
-    }
-    return first;
-  }
-
-  private need(start: number, length: number): void {
-    if (start + length > this.bytes.length) {
-      throw malformedCbor(
-        this.offset,
-        `an item of at least ${start + length - this.offset} bytes with ${
-          this.bytes.length - this.offset
-        } left`,
-        "the whole item",
-      );
-    }
-  }
-
-  private unexpected(expected: string): Error {
-    const first = this.first();
-    return malformedCbor(
-      this.offset,
-      `${MAJOR_NAMES[first >> 5]} (first byte 0x${first.toString(16).padStart(2, "0")})`,
-      expected,
-    );
-  }
-
-  /**
-   * Reads a head of `major` and moves past it. The result is exact up to 2^53−1; beyond, `exact`
-   * has the value.
-   */
-  private argument(major: number): number {
-    const at = this.offset;
-    const first = this.first();
-    if (first >> 5 !== major) throw this.unexpected(MAJOR_NAMES[major] ?? "another item");
-    const info = first & 31;
-    if (info < 24) {
-      this.offset = at + 1;
-      return info;
-    }
-    if (info > 27) throw this.unexpected("a definite length");
-    const width = 1 << (info - 24);
-    this.need(at + 1, width);
-    const value = this.bigEndian(at + 1, width);
-    if (value < (width === 1 ? 24 : 256 ** (width / 2))) {
-      throw malformedCbor(at, `${value} in ${width} bytes`, "the shortest head");
-    }
-    this.offset = at + 1 + width;
-    return value;
-  }
-
-  private bigEndian(at: number, width: number): number {
-    if (width === 1) return this.view.getUint8(at);
-    if (width === 2) return this.view.getUint16(at);
-    if (width === 4) return this.view.getUint32(at);
-    this.high = this.view.getUint32(at);
-    this.low = this.view.getUint32(at + 4);
-    return this.high * TWO_32 + this.low;
-  }
-
-  private exact(): bigint {
-    return (BigInt(this.high) << 32n) | BigInt(this.low);
-  }
-
-  /** Reads the head of a string and checks that the string is there. */
-  private stringLength(major: number): number {
-    const at = this.offset;
-    const length = this.argument(major);
-    if (length > this.bytes.length - this.offset) {
-      throw malformedCbor(
-        at,
-        `${MAJOR_NAMES[major]} of ${length} bytes with ${this.bytes.length - this.offset} left`,
-        "a string inside the object",
-      );
-    }
-    return length;
-  }
-
-  /** Reads the head of a text, checks the UTF-8 behind it and returns where it ends. */
-  private textEnd(): number {
-    const length = this.stringLength(MAJOR.text);
-    const end = this.offset + length;
-    const invalid = firstInvalidUtf8(this.bytes, this.offset, end);
-    if (invalid >= 0) throw malformedCbor(invalid, "a byte that is not UTF-8", "valid UTF-8");
-    if (this.bytes[this.offset] === 0xef && this.bytes[this.offset + 1] === 0xbb) {
-      this.sawByteOrderMark ||= this.bytes[this.offset + 2] === 0xbf;
-    }
-    return end;
-  }
-
-  private itemCount(major: number, leastBytesEach: number): number {
-    const at = this.offset;
-    const count = this.argument(major);
-    if (count * leastBytesEach > this.bytes.length - this.offset) {
-      throw malformedCbor(
-        at,
-        `${MAJOR_NAMES[major]} of ${count} with ${this.bytes.length - this.offset} bytes left`,
-        `at least ${leastBytesEach} bytes for each`,
-      );
-    }
-    return count;
   }
 }

@@ -11,7 +11,8 @@
 import { Decoder } from "cbor-x/decode";
 
 import { malformedCbor } from "./cbor-fault.ts";
-import { CborCursor, MAJOR } from "./cbor-cursor.ts";
+import { CborCursor } from "./cbor-cursor.ts";
+import { MAJOR } from "./cbor-head.ts";
 import type { CborValue } from "./cbor-value.ts";
 
 const decoder = new Decoder({

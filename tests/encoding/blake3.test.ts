@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { blake3 as portable } from "@noble/hashes/blake3.js";
 
 import { loadNativeBlake3 } from "../../src/encoding/blake3-native.ts";
 import { blake3, hashImplementation } from "../../src/encoding/blake3.ts";
 import { toHex } from "../../src/encoding/bytes.ts";
+import { projectRoot, scratchFolder } from "../support/fixtures.ts";
 
 /** The input of the official BLAKE3 test vectors: bytes 0 … 250 again and again. */
 const input = (length: number) => Uint8Array.from({ length }, (_, index) => index % 251);
@@ -38,6 +41,30 @@ describe("blake3", () => {
 
   test("is native under the runtime the tests use", () => {
     expect(hashImplementation()).toBe("native");
+  });
+
+  test("is portable, without a word, in a bundle that has no addon beside it", async () => {
+    const folder = scratchFolder();
+    const entry = join(folder, "entry.ts");
+    const source = (name: string) => JSON.stringify(join(projectRoot, "src/encoding", name));
+    await Bun.write(
+      entry,
+      `import { blake3, hashImplementation } from ${source("blake3.ts")};
+       import { toHex } from ${source("bytes.ts")};
+       console.log(toHex(blake3(new Uint8Array(0))), hashImplementation());`,
+    );
+    const built = await Bun.build({
+      entrypoints: [entry],
+      outdir: folder,
+      target: "node",
+      external: ["@napi-rs/blake-hash"],
+    });
+    expect(built.outputs).toHaveLength(1);
+    const run = spawnSync("node", [join(folder, "entry.js")], { cwd: folder, encoding: "utf8" });
+    expect(run.stderr).toBe("");
+    expect(run.stdout).toBe(
+      "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262 portable\n",
+    );
   });
 
   test("is the same whether native or portable, on sizes around every boundary", () => {

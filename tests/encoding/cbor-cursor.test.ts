@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
 import { fromHex, toHex } from "../../src/encoding/bytes.ts";
-import { CborCursor, MAJOR } from "../../src/encoding/cbor-cursor.ts";
+import { CborCursor } from "../../src/encoding/cbor-cursor.ts";
+import { MAJOR } from "../../src/encoding/cbor-head.ts";
 import { encodeCanonical } from "../../src/encoding/cbor-encode.ts";
 import { integerVectors, stringVectors } from "./cbor-vectors.ts";
 import { refusalOf } from "./refusal.ts";

@@ -125,7 +125,7 @@ refuses("where floats are allowed, still no", [
 describe("a message", () => {
   test("says what was found, where, what was expected and what to do", () => {
     expect(() => decodeCanonical(fromHex("8218ff1817"))).toThrow(
-      "23 in 1 bytes at byte 3; expected the shortest head. The object is damaged or was not " +
+      "23 in 8 bits at byte 3; expected the shortest head. The object is damaged or was not " +
         "written by DreamDB; restore it from a good copy",
     );
   });
