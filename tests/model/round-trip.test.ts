@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { addressOf } from "../../src/encoding/address.ts";
@@ -17,6 +17,7 @@ import { trackKindOf } from "../../src/model/track-kind.ts";
 import { decodeTrack } from "../../src/model/track.ts";
 import { listFiles, unpackFixture } from "../support/fixtures.ts";
 import { classify } from "./classes.ts";
+import { treeObjects } from "./tree-fixtures.ts";
 
 const folders = (root: string): string[] =>
   readdirSync(root, { withFileTypes: true })
@@ -52,23 +53,14 @@ describe("every object of a known class is encoded to the bytes it was decoded f
 });
 
 test("every page of the reference's own trees", () => {
-  const root = unpackFixture("trees");
   const counts = new Map<string, number>();
-  for (const tree of readdirSync(root)) {
-    const sequence = join(root, tree, "sequence.json");
-    const modality = existsSync(sequence)
-      ? (JSON.parse(readFileSync(sequence, "utf8")) as { modality: string }).modality
-      : undefined;
-    // The folder of a field stands for the store's `TIMELINE/MODALITY`, that of tombstones for itself.
-    const prefix = modality === undefined ? "tombstones" : `d${"a".repeat(52)}/${modality}`;
-    for (const file of listFiles(join(root, tree)).filter(isObject)) {
-      const found = classify(`${prefix}/${file}`);
-      const label = found?.objectClass.name ?? "unknown";
-      counts.set(label, (counts.get(label) ?? 0) + 1);
-      const bytes = read(join(root, tree), file);
-      const again = found?.objectClass.codec(bytes, file, found.modality) ?? bytes;
-      expect([file, addressOf(again) as string]).toEqual([file, basename(file)]);
-    }
+  for (const { path, file } of treeObjects()) {
+    const found = classify(path);
+    const label = found?.objectClass.name ?? "unknown";
+    counts.set(label, (counts.get(label) ?? 0) + 1);
+    const bytes = new Uint8Array(readFileSync(file));
+    const again = found?.objectClass.codec(bytes, path, found.modality) ?? bytes;
+    expect([path, addressOf(again) as string]).toEqual([path, basename(path)]);
   }
   console.log([...counts].sort().map(([k, n]) => `${k} ${n}`).join(", "));
   expect([...counts.keys()].sort()).toEqual([
