@@ -29,6 +29,14 @@ export interface Ancestry {
   best(first: number, second: number): readonly Address[];
   /** Whether `tips[position]` reaches `address`, as far as the graph was walked. */
   reaches(position: number, address: Address): boolean;
+  /**
+   * Best common ancestors of tips other than the first that the first does not reach: history that
+   * branches share and trunk lacks. Each with the positions that reach it.
+   */
+  readonly sharedApart: readonly {
+    readonly address: Address;
+    readonly positions: readonly number[];
+  }[];
   /** How many Manifests were visited. */
   readonly visited: number;
 }
@@ -160,6 +168,14 @@ export async function walkAncestry(
     best: (first, second) => bestOf((1n << BigInt(first)) | (1n << BigInt(second))),
     reaches: (position, address) =>
       ((nodes.get(address)?.reached ?? 0n) >> BigInt(position) & 1n) === 1n,
+    sharedApart: [...nodes.values()].flatMap(({ address, reached, children }) => {
+      const positions = tips.flatMap((_, position) =>
+        (reached >> BigInt(position) & 1n) === 1n ? [position] : []
+      );
+      const inside = (reached & 1n) === 1n || positions.length < 2 ||
+        children.some((child) => (child.reached & reached) === reached);
+      return inside ? [] : [{ address, positions }];
+    }),
     visited: nodes.size,
   };
 }

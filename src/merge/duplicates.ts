@@ -1,0 +1,309 @@
+/**
+ * Rule 3 of the specification: an anchor that two sides added to one field is refused, wherever it
+ * lies, and so is one that a branch adds where trunk has it (DESIGN 1, "duplicates").
+ *
+ * Proof goes from cheap to dear: coverage, index entries, and only for entries whose time ranges
+ * overlap between sides the anchors in their payload.
+ *
+ * @module
+ */
+
+import type { Address } from "../encoding/address.ts";
+import { bytesKey } from "../encoding/bytes.ts";
+import { readIndexEntries } from "../model/index-entry.ts";
+import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
+import { mapConcurrent } from "../store/limit.ts";
+import type { Addition, FieldChanges } from "./field-changes.ts";
+import type { FieldSides } from "./field-sides.ts";
+import type { ReadObject } from "./object-reader.ts";
+import { meetsAny, mergeIntervals, overlappingIntervals } from "./overlap.ts";
+import { anchorsInIndex, cellText, readAnchors, readItems, valueText } from "./payload.ts";
+import type { PayloadPlace } from "./payload.ts";
+import { LISTED_ANCHORS } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
+
+const TRUNK = 0;
+
+/** An entry as it stands in the check: added by a group of branches, or trunk's. */
+interface Holder {
+  readonly entry: IndexEntry;
+  /** The position that stands for the group that added it. */
+  readonly owner: number;
+  readonly positions: readonly number[];
+}
+
+/** What the check found. */
+export interface DuplicateFindings {
+  readonly refusals: readonly Refusal[];
+  /**
+   * With `allowIdentical`: the anchors that must be left out of an addition, because an equal Item
+   * stays elsewhere; by the entry's bytes.
+   */
+  readonly dropped: ReadonlyMap<string, ReadonlySet<bigint>>;
+  /** How many anchors were accepted as identical. */
+  readonly identicalCount: number;
+  readonly identicalAnchors: readonly bigint[];
+}
+
+const NOTHING: DuplicateFindings = {
+  refusals: [],
+  dropped: new Map(),
+  identicalCount: 0,
+  identicalAnchors: [],
+};
+
+function holdersOf(additions: readonly Addition[]): Holder[] {
+  return additions.flatMap(({ entry, groups }) =>
+    groups.map((positions) => ({ entry, owner: positions[0] ?? TRUNK, positions }))
+  );
+}
+
+/** Trunk's entries that could hold an anchor of the additions. */
+function trunkHolders(changes: FieldChanges, holders: readonly Holder[]): Holder[] {
+  const { trunk } = changes;
+  const { track } = trunk;
+  if (track === undefined || trunk.count === 0) return [];
+  const intervals = mergeIntervals(holders.map(({ entry }) => entry));
+  if (!meetsAny(intervals, track.coverage.start, track.coverage.end)) return [];
+  const found: Holder[] = [];
+  for (const entry of readIndexEntries(trunk.subject, trunk.kind, trunk.bytes)) {
+    if (meetsAny(intervals, entry.start, entry.end)) {
+      found.push({ entry, owner: TRUNK, positions: [TRUNK] });
+    }
+  }
+  return found;
+}
+
+/**
+ * The anchors that a branch's rewritten entries hold from before: those of the entries it took
+ * away. They are no additions.
+ */
+async function anchorsTakenAway(
+  changes: FieldChanges,
+  read: ReadObject,
+  place: PayloadPlace,
+  concurrency: number,
+): Promise<ReadonlyMap<number, ReadonlySet<bigint>>> {
+  const taken = new Map<number, ReadonlySet<bigint>>();
+  for (const { branch, removed } of changes.branches) {
+    if (removed.length === 0) continue;
+    const sets = await mapConcurrent(
+      removed,
+      concurrency,
+      (entry) => readAnchors(read, place, entry),
+    );
+    taken.set(branch.side.position, new Set(sets.flatMap((set) => [...set])));
+  }
+  return taken;
+}
+
+function doubledAnchors(byOwner: ReadonlyMap<number, readonly BigUint64Array[]>): Set<bigint> {
+  const distinct = [...byOwner.values()].map((sets) => {
+    const all = new BigUint64Array(sets.reduce((length, set) => length + set.length, 0));
+    let at = 0;
+    for (const set of sets) {
+      all.set(set, at);
+      at += set.length;
+    }
+    all.sort();
+    return all.filter((anchor, index) => index === 0 || anchor !== all[index - 1]);
+  });
+  const all = new BigUint64Array(distinct.reduce((length, set) => length + set.length, 0));
+  let at = 0;
+  for (const set of distinct) {
+    all.set(set, at);
+    at += set.length;
+  }
+  all.sort();
+  const doubled = new Set<bigint>();
+  for (let index = 1; index < all.length; index++) {
+    const anchor = all[index];
+    if (anchor !== undefined && anchor === all[index - 1]) doubled.add(anchor);
+  }
+  return doubled;
+}
+
+/**
+ * Looks for anchors added twice.
+ *
+ * @param names the refs' names by position
+ */
+export async function findDuplicates(
+  field: FieldSides,
+  kind: EntryKind,
+  changes: FieldChanges,
+  read: ReadObject,
+  names: readonly string[],
+  options: { readonly allowIdentical: boolean; readonly concurrency: number },
+): Promise<DuplicateFindings> {
+  const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
+  const added = holdersOf(changes.additions);
+  if (added.length === 0) return NOTHING;
+  const holders = [...trunkHolders(changes, added), ...added];
+  const suspects = overlappingIntervals(
+    holders.map(({ entry, owner }) => ({ start: entry.start, end: entry.end, owner })),
+  ).flatMap((index) => holders[index] ?? []);
+  const keyDoubles = kind === "video-item" ? doubledItemKeys(holders) : new Set<string>();
+  if (suspects.length === 0 && keyDoubles.size === 0) return NOTHING;
+
+  const taken = await anchorsTakenAway(changes, read, place, options.concurrency);
+  const own = (holder: Holder, anchor: bigint): boolean =>
+    !holder.positions.some((position) => taken.get(position)?.has(anchor) ?? false);
+  const sets = await mapConcurrent(
+    suspects,
+    options.concurrency,
+    (holder) => readAnchors(read, place, holder.entry),
+  );
+  const byOwner = new Map<number, BigUint64Array[]>();
+  const additionsOf = suspects.map((holder, index) =>
+    (sets[index] ?? new BigUint64Array()).filter((anchor) => own(holder, anchor))
+  );
+  suspects.forEach((holder, index) => {
+    const list = byOwner.get(holder.owner) ?? [];
+    list.push(additionsOf[index] ?? new BigUint64Array());
+    byOwner.set(holder.owner, list);
+  });
+  const doubled = doubledAnchors(byOwner);
+  if (doubled.size === 0 && keyDoubles.size === 0) return NOTHING;
+
+  const involved = suspects.filter((_, index) =>
+    additionsOf[index]?.some((anchor) => doubled.has(anchor)) ?? false
+  );
+  const items = await mapConcurrent(
+    involved,
+    options.concurrency,
+    (holder) => readItems(read, place, holder.entry),
+  );
+  const occurrences = new Map<bigint, { holder: Holder; identity: string }[]>();
+  involved.forEach((holder, index) => {
+    for (const [anchor, identity] of items[index] ?? []) {
+      if (!doubled.has(anchor) || !own(holder, anchor)) continue;
+      const list = occurrences.get(anchor) ?? [];
+      list.push({ holder, identity });
+      occurrences.set(anchor, list);
+    }
+  });
+  return judge(field, kind, occurrences, keyDoubles, names, options.allowIdentical);
+}
+
+function doubledItemKeys(holders: readonly Holder[]): ReadonlySet<string> {
+  const owners = new Map<string, number>();
+  const doubled = new Set<string>();
+  for (const { entry, owner } of holders) {
+    const key = bytesKey(entry.group);
+    const before = owners.get(key);
+    if (before !== undefined && before !== owner) doubled.add(key);
+    owners.set(key, owner);
+  }
+  return doubled;
+}
+
+type Occurrences = readonly { readonly holder: Holder; readonly identity: string }[];
+
+/** One refusal for each set of sides that share anchors, or drops where identity is allowed. */
+function judge(
+  field: FieldSides,
+  kind: EntryKind,
+  occurrences: ReadonlyMap<bigint, Occurrences>,
+  keyDoubles: ReadonlySet<string>,
+  names: readonly string[],
+  allowIdentical: boolean,
+): DuplicateFindings {
+  const groups = new Map<string, { anchors: bigint[]; found: Set<Holder>; different: number }>();
+  const dropped = new Map<string, Set<bigint>>();
+  const identical: bigint[] = [];
+  for (const [anchor, list] of occurrences) {
+    const different = new Set(list.map(({ identity }) => identity)).size > 1;
+    if (allowIdentical && !different) {
+      identical.push(anchor);
+      dropAllButOne(anchor, list, dropped);
+      continue;
+    }
+    const positions = [...new Set(list.flatMap(({ holder }) => holder.positions))];
+    const key = positions.sort((a, b) => a - b).join(" ");
+    const group = groups.get(key) ?? { anchors: [], found: new Set<Holder>(), different: 0 };
+    group.anchors.push(anchor);
+    for (const { holder } of list) group.found.add(holder);
+    if (different) group.different++;
+    groups.set(key, group);
+  }
+  const refusals = [...groups].map(([key, { anchors, found, different }]): Refusal => {
+    const sides = key.split(" ").map((position) => names[Number(position)] ?? position);
+    anchors.sort((a, b) => (a < b ? -1 : 1));
+    const entries = [...found].map(({ entry }) => entry);
+    const equality = different === 0
+      ? "with equal Items"
+      : different === anchors.length
+      ? "with different Items"
+      : `${different} of them with different Items`;
+    return {
+      code: "duplicate-anchor",
+      message: `${anchors.length} anchor${anchors.length === 1 ? "" : "s"} of the field ` +
+        `${field.field} were added more than once, by ${sides.join(", ")}, ${equality}`,
+      next: different === 0
+        ? "The slices overlap: ingest each record on one branch only, or pass --allow-identical " +
+          "to take equal Items once."
+        : "The slices overlap: find out which side is right and ingest the others again without " +
+          "these anchors.",
+      sides,
+      field: field.field,
+      modality: field.modality,
+      ...evidence(kind, entries),
+      anchors: anchors.slice(0, LISTED_ANCHORS),
+      anchorCount: anchors.length,
+      addresses: distinctAddresses(entries),
+    };
+  });
+  if (keyDoubles.size > 0 && refusals.length === 0) {
+    refusals.push({
+      code: "duplicate-anchor",
+      message: `${keyDoubles.size} item keys of the field ${field.field} were added twice`,
+      next: "Give each item its own key, or ingest it on one branch only.",
+      sides: [...new Set(field.changed.map(({ side }) => side.name))],
+      field: field.field,
+      modality: field.modality,
+    });
+  }
+  return {
+    refusals,
+    dropped,
+    identicalCount: identical.length,
+    identicalAnchors: identical.sort((a, b) => (a < b ? -1 : 1)).slice(0, LISTED_ANCHORS),
+  };
+}
+
+function dropAllButOne(
+  anchor: bigint,
+  list: Occurrences,
+  dropped: Map<string, Set<bigint>>,
+): void {
+  // Trunk's copy stays; among branches the one with the smallest bytes, so that the order in which
+  // branches were named does not matter.
+  const keys = list.map(({ holder }) => bytesKey(holder.entry.bytes));
+  const kept = list.some(({ holder }) => holder.owner === TRUNK)
+    ? bytesKey(
+      list.find(({ holder }) => holder.owner === TRUNK)?.holder.entry.bytes ?? new Uint8Array(),
+    )
+    : [...keys].sort()[0];
+  for (const key of keys) {
+    if (key === kept) continue;
+    const set = dropped.get(key) ?? new Set();
+    set.add(anchor);
+    dropped.set(key, set);
+  }
+}
+
+function distinctAddresses(entries: readonly IndexEntry[]): Address[] {
+  return [...new Set(entries.map(({ address }) => address))].sort().slice(0, LISTED_ANCHORS);
+}
+
+function evidence(
+  kind: EntryKind,
+  entries: readonly IndexEntry[],
+): { readonly cells?: readonly string[]; readonly values?: readonly string[] } {
+  if (kind === "spatial-bucket") {
+    return { cells: [...new Set(entries.map(cellText))].sort().slice(0, LISTED_ANCHORS) };
+  }
+  if (anchorsInIndex(kind)) return {};
+  return { values: [...new Set(entries.map(valueText))].sort().slice(0, LISTED_ANCHORS) };
+}

@@ -1,0 +1,156 @@
+/**
+ * What one inline index has that another lacks.
+ *
+ * Two versions of a Track share nearly all of their entries, in runs. A run is compared as bytes,
+ * so the cost is that of reading the bytes, not of parsing entries; only entries around a change
+ * are parsed. The order in which a writer put ties plays no part: what looks added and removed at
+ * once is cancelled at the end, as a set.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { bytesKey, compareBytes } from "../encoding/bytes.ts";
+import { CborCursor } from "../encoding/cbor-cursor.ts";
+
+/** Encoded entries with the offset of each; `offsets` has one more element than there are entries. */
+export interface EntryRun {
+  readonly bytes: Uint8Array;
+  readonly offsets: Uint32Array;
+}
+
+/** Encoded entries only on one side. */
+export interface EntryDifference {
+  readonly added: readonly Uint8Array[];
+  readonly removed: readonly Uint8Array[];
+}
+
+/** Finds where each of `count` encoded entries begins. */
+export function indexEntryRun(bytes: Uint8Array, count: number): EntryRun {
+  const offsets = new Uint32Array(count + 1);
+  const cursor = new CborCursor(bytes);
+  for (let index = 0; index < count; index++) {
+    offsets[index] = cursor.offset;
+    cursor.skip();
+  }
+  offsets[count] = cursor.offset;
+  return { bytes, offsets };
+}
+
+const FIRST_BLOCK = 512;
+const LARGEST_BLOCK = 1 << 20;
+
+/** How many bytes `a` from `aStart` and `b` from `bStart` have in common. */
+function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): number {
+  const limit = Math.min(a.length - aStart, b.length - bStart);
+  let matched = 0;
+  let block = FIRST_BLOCK;
+  while (matched < limit) {
+    let length = Math.min(block, limit - matched);
+    const differs = (size: number): boolean =>
+      a.compare(
+        b,
+        bStart + matched,
+        bStart + matched + size,
+        aStart + matched,
+        aStart + matched + size,
+      ) !== 0;
+    if (!differs(length)) {
+      matched += length;
+      block = Math.min(block * 2, LARGEST_BLOCK);
+      continue;
+    }
+    while (length > 1) {
+      const half = length >> 1;
+      if (differs(half)) length = half;
+      else {
+        matched += half;
+        length -= half;
+      }
+    }
+    return matched;
+  }
+  return matched;
+}
+
+/** The last index in `offsets` whose value is at most `position`. */
+function entryAt(offsets: Uint32Array, position: number): number {
+  let low = 0;
+  let high = offsets.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((offsets[middle] ?? 0) <= position) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * Compares `side` with `base`.
+ *
+ * @param base entries whose offsets are known
+ * @param side encoded entries; parsed strictly wherever they are not the same bytes as `base`
+ * @throws DreamDBError malformed-cbor
+ */
+export function inlineDifference(base: EntryRun, side: Uint8Array): EntryDifference {
+  const { bytes, offsets } = base;
+  const baseBuffer = asBuffer(bytes);
+  const sideBuffer = asBuffer(side);
+  const count = offsets.length - 1;
+  const cursor = new CborCursor(side);
+  const added: Uint8Array[] = [];
+  const removed: Uint8Array[] = [];
+  let next = 0;
+  let position = 0;
+
+  while (next < count && position < side.length) {
+    const start = offsets[next] ?? 0;
+    const matched = commonPrefix(baseBuffer, start, sideBuffer, position);
+    const reached = entryAt(offsets, start + matched);
+    if (reached > next) {
+      position += (offsets[reached] ?? 0) - start;
+      next = reached;
+      continue;
+    }
+    cursor.offset = position;
+    cursor.skip();
+    const ours = bytes.subarray(start, offsets[next + 1]);
+    const theirs = side.subarray(position, cursor.offset);
+    // Behind the array head an entry's encoded bytes sort as (cell or value, start): a hint which
+    // of the two is missing on the other side, and no more than that.
+    const order = compareBytes(theirs.subarray(1), ours.subarray(1));
+    if (order <= 0) {
+      added.push(theirs);
+      position = cursor.offset;
+    }
+    if (order >= 0) {
+      removed.push(ours);
+      next++;
+    }
+  }
+  for (; next < count; next++) removed.push(bytes.subarray(offsets[next], offsets[next + 1]));
+  for (cursor.offset = position; !cursor.done;) {
+    const start = cursor.offset;
+    cursor.skip();
+    added.push(side.subarray(start, cursor.offset));
+  }
+  return cancel(added, removed);
+}
+
+/** Takes out of both lists what stands in both. */
+export function cancel(
+  added: readonly Uint8Array[],
+  removed: readonly Uint8Array[],
+): EntryDifference {
+  if (added.length === 0 || removed.length === 0) return { added, removed };
+  const addedKeys = new Set(added.map(bytesKey));
+  const removedKeys = new Set(removed.map(bytesKey));
+  return {
+    added: added.filter((entry) => !removedKeys.has(bytesKey(entry))),
+    removed: removed.filter((entry) => !addedKeys.has(bytesKey(entry))),
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * Writes the joined Track of a field: trunk's entries, less those that go, with those that come
+ * put into their places.
+ *
+ * @module
+ */
+
+import { bytesKey, compareBytes, concatBytes } from "../encoding/bytes.ts";
+import { CborCursor } from "../encoding/cbor-cursor.ts";
+import { CborWriter } from "../encoding/cbor-writer.ts";
+import { joinCoverage } from "../model/coverage.ts";
+import type { Coverage } from "../model/coverage.ts";
+import { compareEntries, compareEntriesFully, parseIndexEntry } from "../model/index-entry.ts";
+import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
+import type { InlineIndex, Track } from "../model/track.ts";
+import type { EntryRun } from "./inline-difference.ts";
+import type { TrackContent } from "./track-content.ts";
+
+/** Entries to put together. */
+export interface JoinInput {
+  readonly trunk: TrackContent;
+  /** Keys (bytes) of trunk's entries that go. */
+  readonly removed: ReadonlySet<string>;
+  readonly added: readonly IndexEntry[];
+}
+
+/** The joined entries, encoded inline with absolute times. */
+export interface JoinedEntries {
+  readonly count: number;
+  readonly bytes: Uint8Array;
+  readonly coverage: Coverage;
+}
+
+/** Trunk's entries without those that go; the run itself when none goes. */
+function withoutRemoved(run: EntryRun, removed: ReadonlySet<string>): EntryRun {
+  const count = run.offsets.length - 1;
+  if (removed.size === 0 || count === 0) return run;
+  const kept: Uint8Array[] = [];
+  const offsets = [0];
+  for (let index = 0; index < count; index++) {
+    const bytes = run.bytes.subarray(run.offsets[index], run.offsets[index + 1]);
+    if (removed.has(bytesKey(bytes))) continue;
+    kept.push(bytes);
+    offsets.push((offsets.at(-1) ?? 0) + bytes.length);
+  }
+  if (kept.length === count) return run;
+  return { bytes: concatBytes(kept), offsets: Uint32Array.from(offsets) };
+}
+
+/** How many of the first entries of `run`, from `from` on, belong before `entry`. */
+function placeOf(
+  content: TrackContent,
+  run: EntryRun,
+  entry: IndexEntry,
+  from: number,
+): number {
+  const before = (index: number): boolean => {
+    const bytes = run.bytes.subarray(run.offsets[index], run.offsets[index + 1]);
+    // Of two entries with cells of one length the bytes behind the head sort as (cell, start).
+    if (content.kind === "spatial-bucket" && bytes[1] === entry.bytes[1]) {
+      const order = compareBytes(bytes.subarray(1), entry.bytes.subarray(1));
+      return order <= 0 ||
+        compareEntries(
+            content.kind,
+            parseIndexEntry(content.subject, content.kind, bytes),
+            entry,
+          ) <= 0;
+    }
+    return compareEntries(
+      content.kind,
+      parseIndexEntry(content.subject, content.kind, bytes),
+      entry,
+    ) <= 0;
+  };
+  const count = run.offsets.length - 1;
+  let step = 1;
+  let low = from;
+  while (low + step <= count && before(low + step - 1)) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(count, low + step);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (before(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * Joins the entries. Added entries come after trunk's where cell or value and start are the same;
+ * among themselves ties are broken by their bytes, so that no order of branches shows.
+ */
+export function joinEntries({ trunk, removed, added }: JoinInput): JoinedEntries {
+  const run = withoutRemoved(trunk.run(), removed);
+  const kept = run.offsets.length - 1;
+  const sorted = [...added].sort((a, b) => compareEntriesFully(trunk.kind, a, b));
+  const parts: Uint8Array[] = [];
+  let done = 0;
+  for (const entry of sorted) {
+    const place = placeOf(trunk, run, entry, done);
+    if (place > done) parts.push(run.bytes.subarray(run.offsets[done], run.offsets[place]));
+    parts.push(entry.bytes);
+    done = place;
+  }
+  if (done < kept) parts.push(run.bytes.subarray(run.offsets[done], run.offsets[kept]));
+  const coverage = joinCoverage([
+    ...(trunk.track === undefined || trunk.count === 0 ? [] : [trunk.track.coverage]),
+    ...sorted,
+  ]);
+  return { count: kept + sorted.length, bytes: concatBytes(parts), coverage };
+}
+
+function inlineIndex(count: number, entries: Uint8Array): InlineIndex {
+  return { form: "inline", count, entries };
+}
+
+/** Puts VideoItem entries back to times relative to the coverage, and makes the index by key. */
+function videoIndexes(
+  joined: JoinedEntries,
+): { readonly index: InlineIndex; readonly itemKeyIndex: InlineIndex } {
+  const byTime = new CborWriter();
+  const keyed: { readonly key: Uint8Array; readonly bytes: Uint8Array }[] = [];
+  const cursor = new CborCursor(joined.bytes);
+  while (!cursor.done) {
+    cursor.readArrayLength();
+    const start = cursor.readUint() - joined.coverage.start;
+    const restAt = cursor.offset;
+    const duration = cursor.readUint();
+    const keyAt = cursor.offset;
+    cursor.skip();
+    const key = joined.bytes.subarray(keyAt, cursor.offset);
+    const addressAt = cursor.offset;
+    cursor.skip();
+    byTime.arrayHead(4);
+    byTime.uint(start);
+    byTime.raw(joined.bytes.subarray(restAt, cursor.offset));
+    const entry = new CborWriter();
+    entry.arrayHead(4);
+    entry.raw(key);
+    entry.uint(start);
+    entry.uint(duration);
+    entry.raw(joined.bytes.subarray(addressAt, cursor.offset));
+    keyed.push({ key, bytes: entry.finish() });
+  }
+  keyed.sort((a, b) => compareBytes(a.key, b.key));
+  return {
+    index: inlineIndex(joined.count, byTime.finish()),
+    itemKeyIndex: inlineIndex(joined.count, concatBytes(keyed.map(({ bytes }) => bytes))),
+  };
+}
+
+/**
+ * The inline Track that holds `joined`.
+ *
+ * @param like a version of the Track, for what the entries do not say
+ */
+export function inlineTrack(like: Track, kind: EntryKind, joined: JoinedEntries): Track {
+  if (kind === "video-item") return { ...like, coverage: joined.coverage, ...videoIndexes(joined) };
+  return { ...like, coverage: joined.coverage, index: inlineIndex(joined.count, joined.bytes) };
+}

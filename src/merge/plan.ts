@@ -1,0 +1,209 @@
+/**
+ * The plan of a merge: everything that can be known before the first write. A dry run prints it,
+ * execution follows it, the report is made from it.
+ *
+ * @module
+ */
+
+import type { Address } from "../encoding/address.ts";
+import type { CborMap, CborValue } from "../encoding/cbor-value.ts";
+import { createManifestReader } from "../history/manifest-reader.ts";
+import type { Binding } from "../model/binding.ts";
+import { EMPTY_COVERAGE } from "../model/coverage.ts";
+import { encodedTracksLength, MAX_TRACKS_BYTES } from "../model/manifest.ts";
+import type { Manifest } from "../model/manifest.ts";
+import { mapConcurrent } from "../store/limit.ts";
+import { lineUpFields } from "./field-sides.ts";
+import { checkHistoryForms } from "./forms.ts";
+import { assembleTracks } from "./lineage.ts";
+import type { BoundTrack } from "./lineage.ts";
+import { createObjectReader } from "./object-reader.ts";
+import type { ReadObject } from "./object-reader.ts";
+import { planField } from "./plan-field.ts";
+import type { FieldContext, FieldPlan } from "./plan-field.ts";
+import type { Refusal, Warning } from "./refusal.ts";
+import { joinRegistries } from "./registry.ts";
+import type { MergeEnvironment, MergeRequest } from "./request.ts";
+import { resolveRefs, resolveSides } from "./resolve.ts";
+import type { ResolvedBranch } from "./resolve.ts";
+import type { Sides } from "./sides.ts";
+import { joinTombstones } from "./tombstones.ts";
+import type { JoinedTombstones } from "./tombstones.ts";
+import { createTrackLoader } from "./track-content.ts";
+import { deletedAdditions, staleTextIndexes } from "./warnings.ts";
+
+/** What a plan comes to. */
+export type PlanOutcome = "refused" | "already-merged" | "fast-forward" | "merge";
+
+/** A plan. */
+export interface MergePlan {
+  readonly outcome: PlanOutcome;
+  readonly request: MergeRequest;
+  readonly trunk: Address;
+  readonly branches: readonly ResolvedBranch[];
+  readonly mergeBases: readonly Address[];
+  /** Trunk and the branches that are merged; undefined when history left none. */
+  readonly sides: Sides | undefined;
+  readonly fields: readonly FieldPlan[];
+  readonly registry: CborMap;
+  readonly tombstones: JoinedTombstones | undefined;
+  readonly refusals: readonly Refusal[];
+  readonly warnings: readonly Warning[];
+  /** Reads objects through the cache that planning filled. */
+  readonly read: ReadObject;
+}
+
+/** Plans a merge; nothing is written. */
+export async function planMerge(
+  request: MergeRequest,
+  environment: MergeEnvironment,
+): Promise<MergePlan> {
+  const { connector, concurrency, signal, onProgress } = environment;
+  const options = { signal };
+  onProgress?.({ stage: "refs", done: 0, total: request.branches.length + 1 });
+  const refs = await resolveRefs(connector, request, concurrency, options);
+  onProgress?.({ stage: "history", done: 0, total: 1 });
+  const reader = createManifestReader(connector, options);
+  const resolved = await resolveSides(reader, refs, request);
+  const read = createObjectReader(connector, options);
+  const plan = {
+    request,
+    trunk: refs.trunk,
+    branches: resolved.branches,
+    mergeBases: resolved.mergeBases,
+    sides: resolved.sides,
+    fields: [],
+    registry: new Map<string, CborValue>(),
+    tombstones: undefined,
+    refusals: resolved.refusals,
+    warnings: resolved.warnings,
+    read,
+  };
+  if (resolved.refusals.length > 0) return { ...plan, outcome: "refused" };
+  if (resolved.sides === undefined) return { ...plan, outcome: "already-merged" };
+  return await planSides(resolved.sides, { ...plan, outcome: "merge" }, environment);
+}
+
+async function planSides(
+  sides: Sides,
+  plan: MergePlan,
+  environment: MergeEnvironment,
+): Promise<MergePlan> {
+  const { request, read } = plan;
+  const { concurrency, onProgress, signal } = environment;
+  const [only, ...others] = sides.branches;
+  const fastForward = only !== undefined && others.length === 0 && only.base === sides.trunk.tip;
+  const tombstones = await joinTombstones(sides, read, environment.now() / 1_000_000n);
+  const lined = lineUpFields(sides);
+  const context: FieldContext = {
+    sides,
+    request,
+    loader: createTrackLoader(read),
+    read,
+    concurrency,
+    names: namesByPosition(sides),
+    deleted: tombstones.deleted,
+  };
+  let done = 0;
+  const fields = await mapConcurrent(lined.fields, 8, async (field) => {
+    const planned = await planField(context, field);
+    onProgress?.({
+      stage: "compare",
+      done: ++done,
+      total: lined.fields.length,
+      label: field.field,
+    });
+    return planned;
+  }, signal);
+  const dataRefusals = fields.flatMap(({ refusals }) => refusals);
+  const warnings = [
+    ...plan.warnings,
+    ...fields.flatMap((field) => field.warnings),
+    ...await deletedAdditions(context, fields),
+  ];
+  if (fastForward) {
+    return {
+      ...plan,
+      fields,
+      tombstones,
+      warnings,
+      refusals: dataRefusals,
+      outcome: dataRefusals.length > 0 ? "refused" : "fast-forward",
+    };
+  }
+  const joined = joinRegistries(sides);
+  const refusals = [
+    ...checkHistoryForms(sides),
+    ...joined.refusals,
+    ...lined.refusals.filter(({ field }) =>
+      !joined.refusals.some((other) => other.code === "field-missing" && other.field === field)
+    ),
+    ...dataRefusals,
+  ];
+  if (refusals.length === 0) refusals.push(...checkTracksLength(sides.trunk.manifest, fields));
+  return {
+    ...plan,
+    fields,
+    registry: joined.registry,
+    tombstones,
+    refusals,
+    warnings: [...warnings, ...joined.warnings, ...staleTextIndexes(sides, fields)],
+    outcome: refusals.length > 0 ? "refused" : "merge",
+  };
+}
+
+function namesByPosition(sides: Sides): string[] {
+  const names: string[] = [];
+  for (const { position, name } of [sides.trunk, ...sides.branches]) names[position] = name;
+  return names;
+}
+
+/** What a joined Track is bound by. */
+export type JoinedTrack = Pick<Binding, "address" | "coverage">;
+
+/** The bindings of the result; `joinedTrack` gives what is known of a joined field's Track. */
+export function boundTracks(
+  fields: readonly FieldPlan[],
+  joinedTrack: (plan: FieldPlan) => JoinedTrack,
+): BoundTrack[] {
+  return fields.flatMap((plan): BoundTrack[] => {
+    if (plan.bound !== undefined) return [plan.bound];
+    if (plan.join === undefined) return [];
+    const { like, layer } = plan.join;
+    const binding = { ...like, ...joinedTrack(plan) };
+    if (layer === undefined) return [{ binding, lineage: [], edges: [] }];
+    const child = {
+      field: binding.field ?? "",
+      address: binding.address,
+      modality: binding.modality,
+      timeline: binding.timeline,
+    };
+    return [{
+      binding,
+      lineage: layer.closure.lineage,
+      edges: [{ child, exactParent: layer.exactParent }, ...layer.closure.edges.slice(1)],
+    }];
+  });
+}
+
+/** Readers refuse a `tracks` map above 1 MiB; its length is known although addresses are not. */
+function checkTracksLength(trunk: Manifest, fields: readonly FieldPlan[]): Refusal[] {
+  const length = encodedTracksLength(
+    assembleTracks(
+      trunk,
+      boundTracks(fields, ({ join }) => ({
+        address: join?.like.address ?? trunk.timelines[0] as Address,
+        coverage: join?.coverage ?? EMPTY_COVERAGE,
+      })),
+    ),
+  );
+  if (trunk.tracks.form === "legacy" || length <= MAX_TRACKS_BYTES) return [];
+  return [{
+    code: "tracks-too-large",
+    message: `the tracks of the merged Manifest would take ${length} bytes, and readers accept ` +
+      `${MAX_TRACKS_BYTES}`,
+    next:
+      "Merge in several runs of fewer branches, or after Layers have been committed less often.",
+    sides: [],
+  }];
+}

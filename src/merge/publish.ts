@@ -1,0 +1,67 @@
+/**
+ * The one moment in which a merge becomes visible: the Ref moves from trunk's old tip to the new
+ * Manifest, or it does not. Three outcomes are kept apart (DESIGN 1): committed, lost, unknown.
+ *
+ * @module
+ */
+
+import type { Address } from "../encoding/address.ts";
+import { createManifestReader } from "../history/manifest-reader.ts";
+import type { MergeEnvironment } from "./request.ts";
+
+/** What became of the Ref write. */
+export type Published =
+  | { readonly status: "committed"; readonly resolvedByReading: boolean }
+  | { readonly status: "lost"; readonly found: Address | undefined }
+  | { readonly status: "unknown"; readonly cause: unknown };
+
+/** Ours is as new as a Manifest gets: if it is below the tip at all, then few steps below. */
+const SEARCH_DEPTH = 64;
+
+/**
+ * Moves `ref` from `expected` to `manifest`. Everything written before is made durable first.
+ *
+ * A write whose answer was lost may have been applied, and somebody may have published on top of
+ * it since: then ours is among the ancestors of what the ref holds, and the merge is done.
+ */
+export async function publish(
+  environment: MergeEnvironment,
+  ref: string,
+  expected: Address,
+  manifest: Address,
+): Promise<Published> {
+  const { connector, signal } = environment;
+  await connector.flush({ signal });
+  signal?.throwIfAborted();
+  // From here on the signal is not looked at: an aborted ref write would be one of unknown outcome.
+  const outcome = await connector.compareAndSetRef(ref, expected, manifest);
+  if (outcome.status === "committed") {
+    return { status: "committed", resolvedByReading: outcome.note === "confirmed-after-unknown" };
+  }
+  if (outcome.status === "unknown") return { status: "unknown", cause: outcome.cause };
+  const { found, sent } = outcome;
+  if (sent && found !== undefined && await isAncestor(environment, manifest, found)) {
+    return { status: "committed", resolvedByReading: true };
+  }
+  return { status: "lost", found };
+}
+
+/** Whether `ancestor` is `tip` or among its ancestors; tips move little while a ref is written. */
+async function isAncestor(
+  environment: MergeEnvironment,
+  ancestor: Address,
+  tip: Address,
+): Promise<boolean> {
+  const reader = createManifestReader(environment.connector, {});
+  let level = [tip];
+  const seen = new Set<Address>(level);
+  for (let depth = 0; depth < SEARCH_DEPTH && level.length > 0; depth++) {
+    if (level.includes(ancestor)) return true;
+    const parents = await Promise.all(
+      level.map(async (address) => (await reader.readIfPresent(address))?.parents ?? []),
+    );
+    level = parents.flat().filter((address) => !seen.has(address));
+    for (const address of level) seen.add(address);
+  }
+  return false;
+}

@@ -1,0 +1,264 @@
+/**
+ * Entries that a side took away. A side may replace entries (compaction), it may not lose records:
+ * what went must stand in what came. Where two sides replaced entries of one cell, their records
+ * are joined one by one (DESIGN 2).
+ *
+ * @module
+ */
+
+import { bytesKey } from "../encoding/bytes.ts";
+import { groupKey } from "../model/index-entry.ts";
+import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
+import { mapConcurrent } from "../store/limit.ts";
+import type { FieldChanges } from "./field-changes.ts";
+import type { FieldSides } from "./field-sides.ts";
+import type { ReadObject } from "./object-reader.ts";
+import { anchorsInIndex, cellText, readItems, valueText } from "./payload.ts";
+import type { PayloadPlace } from "./payload.ts";
+import { LISTED_ANCHORS } from "./refusal.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** A cell whose entries two or more sides replaced. */
+export interface RewrittenGroup {
+  readonly key: string;
+  /** Entries, of any side, that are gone on some side. */
+  readonly replaced: readonly IndexEntry[];
+  /** Entries that any side added there, trunk's included. */
+  readonly added: readonly IndexEntry[];
+}
+
+/** What was found about replaced entries. */
+export interface RewriteFindings {
+  readonly refusals: readonly Refusal[];
+  /** Groups that have to be joined record by record. */
+  readonly joined: readonly RewrittenGroup[];
+  /** Keys of all groups in which some side replaced entries. */
+  readonly rewrittenKeys: ReadonlySet<string>;
+}
+
+/** One side's replacement of entries. */
+interface Replacement {
+  readonly name: string;
+  readonly removed: readonly IndexEntry[];
+  readonly added: readonly IndexEntry[];
+}
+
+/** Scalars and cells replace entries within a value or cell; other kinds within the Track. */
+function replacementKey(kind: EntryKind, entry: IndexEntry): string {
+  return anchorsInIndex(kind) ? "" : groupKey(entry);
+}
+
+function groupEntries(
+  kind: EntryKind,
+  entries: readonly IndexEntry[],
+): ReadonlyMap<string, readonly IndexEntry[]> {
+  const groups = new Map<string, IndexEntry[]>();
+  for (const entry of entries) {
+    const key = replacementKey(kind, entry);
+    const list = groups.get(key);
+    if (list === undefined) groups.set(key, [entry]);
+    else list.push(entry);
+  }
+  return groups;
+}
+
+async function itemsOf(
+  read: ReadObject,
+  place: PayloadPlace,
+  entries: readonly IndexEntry[],
+  concurrency: number,
+): Promise<ReadonlyMap<bigint, ReadonlySet<string>>> {
+  const joined = new Map<bigint, Set<string>>();
+  for (
+    const items of await mapConcurrent(
+      entries,
+      concurrency,
+      (entry) => readItems(read, place, entry),
+    )
+  ) {
+    for (const [anchor, identity] of items) {
+      const known = joined.get(anchor);
+      if (known === undefined) joined.set(anchor, new Set([identity]));
+      else known.add(identity);
+    }
+  }
+  return joined;
+}
+
+function describeGroup(kind: EntryKind, entry: IndexEntry | undefined) {
+  if (entry === undefined || anchorsInIndex(kind)) return {};
+  return kind === "spatial-bucket" ? { cells: [cellText(entry)] } : { values: [valueText(entry)] };
+}
+
+/** Refuses a side's replacement that lost or altered records. */
+async function checkReplacement(
+  field: FieldSides,
+  kind: EntryKind,
+  replacement: Replacement,
+  read: ReadObject,
+  concurrency: number,
+): Promise<readonly Refusal[]> {
+  const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
+  const came = groupEntries(kind, replacement.added);
+  const refusals: Refusal[] = [];
+  for (const [key, removed] of groupEntries(kind, replacement.removed)) {
+    const before = await itemsOf(read, place, removed, concurrency);
+    const after = await itemsOf(read, place, came.get(key) ?? [], concurrency);
+    const lost = [...before].filter(([anchor, identities]) =>
+      ![...identities].every((identity) => after.get(anchor)?.has(identity) ?? false)
+    ).map(([anchor]) => anchor).sort((a, b) => (a < b ? -1 : 1));
+    if (lost.length === 0) continue;
+    refusals.push({
+      code: "records-missing",
+      message: `${lost.length} records of the field ${field.field} are gone or altered on ` +
+        `${replacement.name}, without a rewrite that holds them`,
+      next: "Restore the branch from before that change; to delete records use tombstones.",
+      sides: [replacement.name],
+      field: field.field,
+      modality: field.modality,
+      ...describeGroup(kind, removed[0]),
+      anchors: lost.slice(0, LISTED_ANCHORS),
+      anchorCount: lost.length,
+      addresses: [...new Set(removed.map(({ address }) => address))].slice(0, LISTED_ANCHORS),
+    });
+  }
+  return refusals;
+}
+
+function sameEntries(a: readonly IndexEntry[], b: readonly IndexEntry[]): boolean {
+  const keys = new Set(a.map(({ bytes }) => bytesKey(bytes)));
+  return a.length === b.length && b.every(({ bytes }) => keys.has(bytesKey(bytes)));
+}
+
+/**
+ * Checks what sides took away, and finds the cells that more than one side rewrote.
+ *
+ * @param names the refs' names by position; trunk's first
+ * @param fuse whether cells rewritten twice may be joined record by record
+ */
+export async function checkRewrites(
+  field: FieldSides,
+  kind: EntryKind,
+  changes: FieldChanges,
+  read: ReadObject,
+  names: readonly string[],
+  options: { readonly fuse: boolean; readonly concurrency: number },
+): Promise<RewriteFindings> {
+  const refusals: Refusal[] = [];
+  const rewrittenKeys = new Set<string>();
+  const joined = new Map<string, RewrittenGroup>();
+  const replacements: (Replacement & { readonly position: number })[] = changes.branches
+    .filter(({ removed }) => removed.length > 0)
+    .map(({ branch, removed, added }) => ({
+      position: branch.side.position,
+      name: branch.side.name,
+      removed,
+      added,
+    }));
+  for (const replacement of replacements) {
+    refusals.push(...await checkReplacement(field, kind, replacement, read, options.concurrency));
+    for (const entry of replacement.removed) rewrittenKeys.add(groupKey(entry));
+  }
+  for (const removed of changes.trunkRemoved.values()) {
+    for (const entry of removed) rewrittenKeys.add(groupKey(entry));
+  }
+  if (replacements.length === 0) return { refusals, joined: [], rewrittenKeys };
+
+  const conflicts = new Map<string, { names: Set<string>; entries: IndexEntry[] }>();
+  for (const [index, one] of replacements.entries()) {
+    const others: Replacement[] = [
+      {
+        name: names[0] ?? "trunk",
+        removed: changes.trunkRemoved.get(one.position) ?? [],
+        added: changes.trunkNew.get(one.position) ?? [],
+      },
+      ...replacements.slice(index + 1),
+    ];
+    const mine = groupEntries(kind, one.removed);
+    for (const other of others) {
+      for (const [key, theirs] of groupEntries(kind, other.removed)) {
+        const ours = mine.get(key);
+        if (ours === undefined) continue;
+        const inGroup = (entry: IndexEntry) => replacementKey(kind, entry) === key;
+        const myNew = one.added.filter(inGroup);
+        const theirNew = other.added.filter(inGroup);
+        if (sameEntries(ours, theirs) && sameEntries(myNew, theirNew)) continue;
+        const conflict = conflicts.get(key) ?? { names: new Set<string>(), entries: [] };
+        conflict.names.add(one.name).add(other.name);
+        conflict.entries.push(...ours, ...theirs, ...myNew, ...theirNew);
+        conflicts.set(key, conflict);
+      }
+    }
+  }
+  for (const [key, { names: sides, entries }] of conflicts) {
+    if (kind === "spatial-bucket" && options.fuse) {
+      const group = joinedGroup(key, kind, changes);
+      const different = await differingRecords(field, kind, group, read, options.concurrency);
+      if (different.length === 0) {
+        joined.set(key, group);
+        continue;
+      }
+      refusals.push({
+        code: "cell-rewritten-twice",
+        message:
+          `${[...sides].join(" and ")} both rewrote a cell of the field ${field.field}, and ` +
+          `${different.length} of its records have one anchor and other bytes`,
+        next: "Find out which side is right and ingest the other again without these anchors.",
+        sides: [...sides],
+        field: field.field,
+        modality: field.modality,
+        ...describeGroup(kind, entries[0]),
+        anchors: different.slice(0, LISTED_ANCHORS),
+        anchorCount: different.length,
+        addresses: [...new Set(entries.map(({ address }) => address))].slice(0, LISTED_ANCHORS),
+      });
+      continue;
+    }
+    refusals.push({
+      code: "cell-rewritten-twice",
+      message: `${[...sides].join(" and ")} both rewrote entries of the field ${field.field}, ` +
+        "differently; kept side by side their common records would count twice",
+      next: kind === "spatial-bucket"
+        ? "Merge with --buckets=fuse, which joins such cells record by record."
+        : "Keep the rewrite of one side and ingest the other side's additions again.",
+      sides: [...sides],
+      field: field.field,
+      modality: field.modality,
+      ...describeGroup(kind, entries[0]),
+      addresses: [...new Set(entries.map(({ address }) => address))].slice(0, LISTED_ANCHORS),
+    });
+  }
+  return { refusals, joined: [...joined.values()], rewrittenKeys };
+}
+
+function joinedGroup(key: string, kind: EntryKind, changes: FieldChanges): RewrittenGroup {
+  const inGroup = (entry: IndexEntry) => replacementKey(kind, entry) === key;
+  const distinct = (entries: readonly IndexEntry[]) => [
+    ...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values(),
+  ];
+  return {
+    key,
+    replaced: distinct([
+      ...changes.branches.flatMap(({ removed }) => removed.filter(inGroup)),
+      ...[...changes.trunkRemoved.values()].flatMap((removed) => removed.filter(inGroup)),
+    ]),
+    added: distinct([
+      ...changes.additions.map(({ entry }) => entry).filter(inGroup),
+      ...[...changes.trunkNew.values()].flatMap((added) => added.filter(inGroup)),
+    ]),
+  };
+}
+
+/** Anchors of a twice rewritten cell under which two records have other bytes. */
+async function differingRecords(
+  field: FieldSides,
+  kind: EntryKind,
+  group: RewrittenGroup,
+  read: ReadObject,
+  concurrency: number,
+): Promise<readonly bigint[]> {
+  const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
+  const items = await itemsOf(read, place, [...group.replaced, ...group.added], concurrency);
+  return [...items].filter(([, identities]) => identities.size > 1).map(([anchor]) => anchor)
+    .sort((a, b) => (a < b ? -1 : 1));
+}
