@@ -32,10 +32,11 @@ export function unpackFixture(name: string): string {
   const archive = join(projectRoot, "fixtures", `${name}.tar.gz`);
   const digest = createHash("sha256").update(readFileSync(archive)).digest("hex");
   const parent = join(projectRoot, "build/fixtures");
-  const target = join(parent, `${name}-${digest.slice(0, 12)}`);
+  const label = name.replaceAll("/", "-");
+  const target = join(parent, `${label}-${digest.slice(0, 12)}`);
   if (existsSync(target)) return target;
   mkdirSync(parent, { recursive: true });
-  const partial = mkdtempSync(join(parent, `.${name}-`));
+  const partial = mkdtempSync(join(parent, `.${label}-`));
   const tar = spawnSync("tar", ["--extract", "--gzip", "--file", archive, "--directory", partial]);
   if (tar.status !== 0) {
     rmSync(partial, { recursive: true, force: true });

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { describeWithReference } from "../support/describe-reference.ts";
+import { Checker } from "./checker.ts";
+import { commandUnderTest } from "./document.ts";
+import { expectations } from "./expectation.ts";
+import { runScenario } from "./scenario.ts";
+
+describeWithReference("conformance", () => {
+  let checker: Checker;
+  beforeAll(async () => {
+    checker = await Checker.start();
+  }, 300_000);
+  afterAll(() => checker.stop());
+
+  for (const expected of expectations()) {
+    test(`${expected.name}: ${expected.rule}`, async () => {
+      const { problems } = await runScenario(expected, commandUnderTest(), checker);
+      expect(problems).toEqual([]);
+    }, 120_000);
+  }
+});

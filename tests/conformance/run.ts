@@ -1,0 +1,59 @@
+/**
+ * The conformance suite as a program: runs a command against every golden store and prints a table
+ * scenario × result. Any implementation with the same command line can be tested:
+ *
+ *     DREAMDB=/path/to/dreamdb npm run conformance [-- --only PART] [--docs]
+ *
+ * `--only PART` takes the scenarios whose name contains PART; `--docs` writes docs/conformance.md.
+ * The exit code is 1 when anything differs.
+ *
+ * @module
+ */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { projectRoot } from "../support/fixtures.ts";
+import { referenceMissing } from "../support/reference.ts";
+import { Checker } from "./checker.ts";
+import { commandUnderTest } from "./document.ts";
+import { expectations, referenceAnswers } from "./expectation.ts";
+import { type Outcome, runScenario } from "./scenario.ts";
+import { conformancePage, printed } from "./table.ts";
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      only: { type: "string", multiple: true },
+      docs: { type: "boolean", default: false },
+    },
+  });
+  if (referenceMissing !== undefined) {
+    console.error(referenceMissing);
+    return 1;
+  }
+  const parts = values.only ?? [];
+  const chosen = expectations().filter(({ name }) =>
+    parts.length === 0 || parts.some((part) => name.includes(part))
+  );
+  const command = commandUnderTest();
+  console.log(`command: ${command.join(" ")}`);
+  const checker = await Checker.start();
+  const outcomes: Outcome[] = [];
+  for (const expected of chosen) {
+    const started = performance.now();
+    const outcome = await runScenario(expected, command, checker);
+    outcomes.push(outcome);
+    console.log(printed(outcome, performance.now() - started));
+  }
+  checker.stop();
+  const failed = outcomes.filter(({ problems }) => problems.length > 0).length;
+  console.log(`\n${outcomes.length - failed} scenarios as expected, ${failed} not`);
+  if (values.docs) {
+    const page = conformancePage(outcomes, referenceAnswers());
+    writeFileSync(join(projectRoot, "docs/conformance.md"), page);
+  }
+  return failed > 0 || outcomes.length === 0 ? 1 : 0;
+}
+
+process.exitCode = await main();

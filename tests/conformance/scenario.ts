@@ -1,0 +1,281 @@
+import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { encodeBase32 } from "../../src/encoding/base32.ts";
+import { listFiles, scratchFolder, unpackFixture } from "../support/fixtures.ts";
+import type { Checker } from "./checker.ts";
+import { type MergeDocument, type Run, runMerge } from "./document.ts";
+import type { Buckets, Expectation } from "./expectation.ts";
+import { judge } from "./judge.ts";
+
+/** What came of one scenario. */
+export interface Outcome {
+  readonly expected: Expectation;
+  /** Empty when all is as it must be. */
+  readonly problems: readonly string[];
+  /** The document of the first real run, for the table. */
+  readonly document: MergeDocument | undefined;
+}
+
+/** Bytes of every file of a store by path, without the lock files that writers leave. */
+type Tree = ReadonlyMap<string, string>;
+
+/** Runs one scenario with `command` and lets the reference read what it published. */
+export async function runScenario(
+  expected: Expectation,
+  command: readonly string[],
+  checker: Checker,
+): Promise<Outcome> {
+  const source = join(unpackFixture("golden/stores"), expected.store);
+  const folder = scratchFolder();
+  const problems: string[] = [];
+  let document: MergeDocument | undefined;
+  try {
+    for (const buckets of modes(expected)) {
+      const store = join(folder, buckets ?? "store");
+      cpSync(join(source, "store"), store, { recursive: true });
+      await checker.ask("load", { models: join(source, "models.json") });
+      const attempt = new Attempt(expected, command, checker, store, buckets);
+      const found = await attempt.run();
+      document ??= attempt.document;
+      problems.push(
+        ...found.map((problem) => buckets === undefined ? problem : `${buckets}: ${problem}`),
+      );
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return { expected, problems, document };
+}
+
+/** An accepted merge is tried with both kinds of buckets, unless the scenario names one. */
+function modes(expected: Expectation): readonly (Buckets | undefined)[] {
+  const named = expected.flags.find((flag) => flag.startsWith("--buckets="));
+  if (named !== undefined || expected.status !== "merged") return [undefined];
+  return ["fuse", "keep"];
+}
+
+class Attempt {
+  document: MergeDocument | undefined;
+  readonly #expected: Expectation;
+  readonly #command: readonly string[];
+  readonly #checker: Checker;
+  readonly #store: string;
+  readonly #flags: readonly string[];
+  readonly #buckets: Buckets;
+  readonly #problems: string[] = [];
+
+  constructor(
+    expected: Expectation,
+    command: readonly string[],
+    checker: Checker,
+    store: string,
+    buckets: Buckets | undefined,
+  ) {
+    this.#expected = expected;
+    this.#command = command;
+    this.#checker = checker;
+    this.#store = store;
+    this.#flags = [...expected.flags, ...buckets === undefined ? [] : [`--buckets=${buckets}`]];
+    this.#buckets = this.#flags.includes("--buckets=keep") ? "keep" : "fuse";
+  }
+
+  async run(): Promise<readonly string[]> {
+    const expected = this.#expected;
+    const tips = refsOf(this.#store);
+    const before = treeOf(this.#store);
+
+    const dry = await this.#merge(this.#store, expected.branches, ["--dry-run"]);
+    this.#add("dry run", judge(expected, dry, tips, true));
+    this.#unchanged("dry run", before);
+
+    if (expected.order) copyStore(this.#store, `${this.#store}-order`);
+    const run = await this.#merge(this.#store, expected.branches, []);
+    this.document = run.document;
+    this.#add("", judge(expected, run, tips, false));
+    if (expected.status !== "merged" && expected.status !== "fast-forwarded") {
+      this.#unchanged("", before);
+      return this.#problems;
+    }
+    if (this.#problems.length > 0) return this.#problems;
+    this.#published(before, run, tips);
+    await this.#again();
+    await this.#readByReference();
+    await this.#tracks(run);
+    if (expected.order) await this.#otherOrder();
+    for (let round = 1; round < (expected.rounds ?? 1); round += 1) await this.#nextRound(round);
+    return this.#problems;
+  }
+
+  async #merge(store: string, branches: readonly string[], flags: readonly string[]): Promise<Run> {
+    return await runMerge(this.#command, store, this.#expected.trunk, branches, [
+      ...this.#flags,
+      ...flags,
+    ]);
+  }
+
+  #add(where: string, problems: readonly string[]): void {
+    this.#problems.push(
+      ...problems.map((problem) => where === "" ? problem : `${where}: ${problem}`),
+    );
+  }
+
+  #unchanged(where: string, before: Tree): void {
+    const changes = differences(before, treeOf(this.#store));
+    if (changes.length > 0) {
+      this.#add(where, [`the store was changed: ${changes.slice(0, 4).join(", ")}`]);
+    }
+  }
+
+  /** Nothing but trunk's ref may change, nothing may go, and nothing half-written may stay. */
+  #published(before: Tree, { document }: Run, tips: ReadonlyMap<string, string>): void {
+    const after = treeOf(this.#store);
+    const trunk = `refs/${this.#expected.trunk}`;
+    const changes = differences(before, after).filter((change) => !change.startsWith("added "));
+    const other = changes.filter((change) => change !== `changed ${trunk}`);
+    if (other.length > 0) this.#add("", [`objects were touched: ${other.slice(0, 4).join(", ")}`]);
+    const stray = [...after.keys()].filter((path) =>
+      !before.has(path) && (path.includes(".tmp") || path.startsWith("refs/"))
+    );
+    if (stray.length > 0) this.#add("", [`files were left: ${stray.slice(0, 4).join(", ")}`]);
+    const tip = refsOf(this.#store).get(this.#expected.trunk);
+    const said = document?.trunk?.after;
+    if (tip !== said) this.#add("", [`trunk is at ${tip}, and the document says ${said}`]);
+    if (this.#expected.status !== "merged") return;
+    if (tip !== document?.manifest) {
+      this.#add("", [`manifest is ${document?.manifest}, trunk is at ${tip}`]);
+    }
+    const manifests = [...after.keys()].filter((path) =>
+      path.startsWith("manifests/") && !before.has(path)
+    );
+    if (manifests.length !== 1) {
+      this.#add("", [`${manifests.length} Manifests were written, expected one`]);
+    }
+    if (document?.trunk?.before !== tips.get(this.#expected.trunk)) {
+      this.#add("", [`trunk.before is ${document?.trunk?.before}, expected trunk's old tip`]);
+    }
+  }
+
+  /** The same command again finds nothing to do and writes nothing. */
+  async #again(): Promise<void> {
+    const before = treeOf(this.#store);
+    const again = await this.#merge(this.#store, this.#expected.branches, []);
+    if (again.exit !== 0 || again.document?.status !== "already-merged") {
+      this.#add("again", [
+        `exit ${again.exit}, status ${again.document?.status}, expected already-merged: ${
+          again.output.slice(0, 500)
+        }`,
+      ]);
+    }
+    this.#unchanged("again", before);
+  }
+
+  async #readByReference(): Promise<void> {
+    const { name, trunk, readsOnly } = this.#expected;
+    const { problems } = await this.#checker.ask("verify", {
+      root: this.#store,
+      ref: trunk,
+      model: name,
+    });
+    this.#add("reference", problems ?? []);
+    if (readsOnly || (problems?.length ?? 0) > 0) return;
+    const copy = `${this.#store}-exercise`;
+    copyStore(this.#store, copy);
+    const exercised = await this.#checker.ask("exercise", { root: copy, ref: trunk, model: name });
+    this.#add("reference", exercised.problems ?? []);
+  }
+
+  async #tracks(run: Run): Promise<void> {
+    const { tracks = {} } = await this.#checker.ask("tracks", {
+      root: this.#store,
+      ref: this.#expected.trunk,
+    });
+    for (const [field, counts] of Object.entries(this.#expected.fields ?? {})) {
+      const want = counts[this.#buckets];
+      if (tracks[field]?.entries !== want) {
+        this.#add("", [`field ${field} has ${tracks[field]?.entries} entries, expected ${want}`]);
+      }
+      const reported = run.document?.fields?.find((entry) => entry.field === field);
+      if (reported !== undefined && Number(reported.entriesAfter) !== tracks[field]?.entries) {
+        this.#add("", [`the document says field ${field} has ${reported.entriesAfter} entries`]);
+      }
+    }
+    for (const [field, want] of Object.entries(this.#expected.golden?.[this.#buckets] ?? {})) {
+      if (tracks[field]?.address !== want) {
+        this.#add("", [
+          `the Track of ${field} is ${tracks[field]?.address}, the reference's is ${want}`,
+        ]);
+      }
+    }
+  }
+
+  /** Any order of the branches gives the same Tracks. */
+  async #otherOrder(): Promise<void> {
+    const store = `${this.#store}-order`;
+    const reversed = await this.#merge(store, [...this.#expected.branches].reverse(), []);
+    if (reversed.exit !== 0) {
+      this.#add("reversed", [`exit ${reversed.exit}: ${reversed.output.slice(0, 500)}`]);
+      return;
+    }
+    const ref = this.#expected.trunk;
+    const ours = (await this.#checker.ask("tracks", { root: this.#store, ref })).tracks;
+    const theirs = (await this.#checker.ask("tracks", { root: store, ref })).tracks;
+    for (const [field, { address }] of Object.entries(ours ?? {})) {
+      if (theirs?.[field]?.address !== address) {
+        this.#add("reversed", [`the Track of ${field} differs`]);
+      }
+    }
+  }
+
+  /** The workers go on from their own tips; their new records, and only those, come in. */
+  async #nextRound(round: number): Promise<void> {
+    const { name, trunk, branches } = this.#expected;
+    await this.#checker.ask("grow", {
+      root: this.#store,
+      ref: trunk,
+      branches,
+      model: name,
+      round,
+    });
+    const run = await this.#merge(this.#store, branches, []);
+    const where = `round ${round + 1}`;
+    if (run.exit !== 0 || run.document?.status !== "merged") {
+      this.#add(where, [
+        `exit ${run.exit}, status ${run.document?.status}: ${run.output.slice(0, 800)}`,
+      ]);
+      return;
+    }
+    const { problems } = await this.#checker.ask("verify", {
+      root: this.#store,
+      ref: trunk,
+      model: name,
+    });
+    this.#add(where, problems ?? []);
+  }
+}
+
+function copyStore(from: string, to: string): void {
+  cpSync(from, to, { recursive: true });
+}
+
+function treeOf(store: string): Tree {
+  const files = listFiles(store).filter((path) => !path.startsWith(".dreamdb-cas-locks"));
+  return new Map(files.map((path) => [path, readFileSync(join(store, path), "latin1")]));
+}
+
+function differences(before: Tree, after: Tree): readonly string[] {
+  const changes: string[] = [];
+  for (const [path, bytes] of before) {
+    if (!after.has(path)) changes.push(`removed ${path}`);
+    else if (after.get(path) !== bytes) changes.push(`changed ${path}`);
+  }
+  for (const path of after.keys()) if (!before.has(path)) changes.push(`added ${path}`);
+  return changes;
+}
+
+function refsOf(store: string): ReadonlyMap<string, string> {
+  const folder = join(store, "refs");
+  if (!existsSync(folder)) return new Map();
+  return new Map(
+    listFiles(folder).map((name) => [name, encodeBase32(readFileSync(join(folder, name)))]),
+  );
+}
