@@ -16,3 +16,15 @@ export function differentBytes(path: string): DreamDBError {
     next: "The object there is damaged, perhaps by a crash: move it away and run again.",
   });
 }
+
+/** The fault of a store that keeps `a/b` in a folder `a`, and so cannot also have a ref `a`. */
+export function nestedName(name: string): DreamDBError {
+  return new DreamDBError({
+    code: "usage",
+    found: `the name ${name} beside a ref that it lies below, or that lies below it`,
+    expected: "names that do not nest: this store keeps a/b in a folder a",
+    next:
+      "Choose another name, or delete the other ref (an empty folder of that name under refs/ " +
+      "counts too).",
+  });
+}

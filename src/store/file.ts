@@ -16,7 +16,7 @@ import { equalBytes } from "../encoding/bytes.ts";
 import { DreamDBError } from "../errors.ts";
 import { checkWritableRefName } from "../model/ref-name.ts";
 import type { CallOptions, Connector, RefOutcome } from "./connector.ts";
-import { differentBytes } from "./faults.ts";
+import { differentBytes, nestedName } from "./faults.ts";
 import { fileFailure, systemCode } from "./file-errors.ts";
 import { listRefFiles, readRefFile } from "./file-refs.ts";
 import { foldersUpTo, syncFolder, TemporaryFiles, withHandle } from "./file-sync.ts";
@@ -123,11 +123,11 @@ export class FileConnector implements Connector {
           options?.signal,
         );
         if (outcome === "present") {
-          if ((await stat(file)).isDirectory()) throw nested(name);
+          if ((await stat(file)).isDirectory()) throw nestedName(name);
           return "exists";
         }
       } catch (error) {
-        if (["ENOTDIR", "EEXIST"].includes(systemCode(error) ?? "")) throw nested(name);
+        if (["ENOTDIR", "EEXIST"].includes(systemCode(error) ?? "")) throw nestedName(name);
         throw error;
       }
       await this.#syncFolders(foldersUpTo(this.#root, file), undefined);
@@ -286,15 +286,4 @@ export class FileConnector implements Connector {
       }
     }, signal);
   }
-}
-
-function nested(name: string): DreamDBError {
-  return new DreamDBError({
-    code: "usage",
-    found: `the name ${name} beside a ref that it lies below, or that lies below it`,
-    expected: "names that do not nest: a file store keeps a/b in a folder a",
-    next:
-      "Choose another name, or delete the other ref (an empty folder of that name under refs/ " +
-      "counts too).",
-  });
 }
