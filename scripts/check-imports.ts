@@ -125,10 +125,14 @@ function areaOf(path: string): string {
   return path.split("/").slice(0, path.startsWith("src/") ? 2 : 1).join("/");
 }
 
-/** How high a file stands; `action` and the public entry stand as high as `src/cli`. */
+/**
+ * How high a file stands. `action` stands above `src/cli`, whose way of reading names, times and
+ * lists and of writing JSON it shares; the public entry stands beside it.
+ */
 function rankOf(path: string): number | undefined {
   if (path === foundation) return -1;
-  if (path === publicEntry || path.startsWith("action/")) return layers.length - 1;
+  if (path.startsWith("action/")) return layers.length;
+  if (path === publicEntry) return layers.length - 1;
   const [top, layer, ...rest] = path.split("/");
   const rank = layers.indexOf(layer ?? "");
   return top === "src" && rest.length > 0 && rank >= 0 ? rank : undefined;
