@@ -11,17 +11,10 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** The project's root folder, whatever folder the tests were started in. */
 export const projectRoot = resolve(import.meta.dirname, "../..");
-
-const scratchFolders = new Set<string>();
-
-process.on("exit", () => {
-  for (const folder of scratchFolders) rmSync(folder, { recursive: true, force: true });
-});
 
 /**
  * Unpacks `fixtures/NAME.tar.gz` and returns the folder that holds its files. The work is done once
@@ -51,14 +44,37 @@ export function unpackFixture(name: string): string {
   return target;
 }
 
-/** An empty folder of this process alone, removed when the process ends. */
+let scratch: string | undefined;
+
+/**
+ * An empty folder of this process alone, below build/scratch. It stays until a later run finds that
+ * the process has ended: the test runner tells nobody when it exits.
+ */
 export function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "dreamdb-test-"));
-  scratchFolders.add(folder);
-  return folder;
+  scratch ??= newScratch();
+  return mkdtempSync(join(scratch, "folder-"));
 }
 
-/** A copy of a store that a test may change; removed when the process ends. */
+function newScratch(): string {
+  const parent = join(projectRoot, "build/scratch");
+  const own = join(parent, String(process.pid));
+  mkdirSync(own, { recursive: true });
+  for (const name of readdirSync(parent)) {
+    if (!isRunning(Number(name))) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  return own;
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A copy of a store that a test may change, in a scratch folder. */
 export function copyStore(from: string): string {
   const folder = join(scratchFolder(), "store");
   cpSync(from, folder, { recursive: true });
