@@ -10,7 +10,6 @@
 
 import type { Address } from "../encoding/address.ts";
 import { bytesKey } from "../encoding/bytes.ts";
-import { readIndexEntries } from "../model/index-entry.ts";
 import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
 import { mapConcurrent } from "../store/limit.ts";
 import type { Addition, FieldChanges } from "./field-changes.ts";
@@ -59,19 +58,17 @@ function holdersOf(additions: readonly Addition[]): Holder[] {
 }
 
 /** Trunk's entries that could hold an anchor of the additions. */
-function trunkHolders(changes: FieldChanges, holders: readonly Holder[]): Holder[] {
+async function trunkHolders(
+  changes: FieldChanges,
+  holders: readonly Holder[],
+): Promise<Holder[]> {
   const { trunk } = changes;
   const { track } = trunk;
   if (track === undefined || trunk.count === 0) return [];
   const intervals = mergeIntervals(holders.map(({ entry }) => entry));
   if (!meetsAny(intervals, track.coverage.start, track.coverage.end)) return [];
-  const found: Holder[] = [];
-  for (const entry of readIndexEntries(trunk.subject, trunk.kind, trunk.bytes)) {
-    if (meetsAny(intervals, entry.start, entry.end)) {
-      found.push({ entry, owner: TRUNK, positions: [TRUNK] });
-    }
-  }
-  return found;
+  const met = await trunk.meeting(intervals);
+  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK] }));
 }
 
 /**
@@ -139,7 +136,7 @@ export async function findDuplicates(
   const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
   const added = holdersOf(changes.additions);
   if (added.length === 0) return NOTHING;
-  const holders = [...trunkHolders(changes, added), ...added];
+  const holders = [...await trunkHolders(changes, added), ...added];
   const suspects = overlappingIntervals(
     holders.map(({ entry, owner }) => ({ start: entry.start, end: entry.end, owner })),
   ).flatMap((index) => holders[index] ?? []);
@@ -238,8 +235,8 @@ function judge(
       : `${different} of them with different Items`;
     return {
       code: "duplicate-anchor",
-      message: `${anchors.length} anchor${anchors.length === 1 ? "" : "s"} of the field ` +
-        `${field.field} were added more than once, by ${sides.join(", ")}, ${equality}`,
+      message: `${anchors.length} anchor${anchors.length === 1 ? " was" : "s were"} added to the ` +
+        `field ${field.field} more than once, by ${sides.join(", ")}, ${equality}`,
       next: different === 0
         ? "The slices overlap: ingest each record on one branch only, or pass --allow-identical " +
           "to take equal Items once."

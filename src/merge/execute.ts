@@ -102,8 +102,14 @@ async function writeField(
   }
   const built = await buildTrack(
     join,
+    await plan.loader.load(join.like),
     fused.flatMap(({ entries }) => entries),
-    { read: plan.read, like: join.like, connector, concurrency, signal },
+  );
+  await mapConcurrent(
+    built.pages,
+    concurrency,
+    ({ path, bytes }) => putObject(connector, path, bytes, { signal }),
+    signal,
   );
   const bytes = encodeTrack(built.track);
   const address = addressOf(bytes);

@@ -15,8 +15,8 @@ import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
 import type { Manifest } from "../model/manifest.ts";
 import type { FieldBranch, FieldSides } from "./field-sides.ts";
 import type { Sides } from "./sides.ts";
-import { contentDifference, emptyContent } from "./track-content.ts";
-import type { TrackContent, TrackDifference, TrackLoader } from "./track-content.ts";
+import type { TrackContent, TrackDifference } from "./track-content.ts";
+import type { TrackLoader } from "./track-loader.ts";
 
 /** One branch's changes. */
 export interface BranchChanges extends TrackDifference {
@@ -45,8 +45,8 @@ export interface FieldChanges {
   readonly trunkRemoved: ReadonlyMap<number, readonly IndexEntry[]>;
   /** All of trunk's entries that a branch's base lacks, by the branch's position. */
   readonly trunkNew: ReadonlyMap<number, readonly IndexEntry[]>;
-  /** Keys (bytes) of the entries that some branch took away. */
-  readonly removedKeys: ReadonlySet<string>;
+  /** Entries of trunk that some branch took away, by their bytes. */
+  readonly removed: ReadonlyMap<string, IndexEntry>;
 }
 
 function bindingIn(manifest: Manifest, like: Binding): Binding | undefined {
@@ -88,35 +88,33 @@ export async function findChanges(
       loader.content(branch.base, kind),
       loader.content(branch.binding, kind),
     ]);
-    return { branch, ...contentDifference(base, own) };
+    return { branch, ...await base.difference(own) };
   }));
 
-  const removedKeys = new Set<string>();
-  for (const { removed } of branches) {
-    for (const { bytes } of removed) removedKeys.add(bytesKey(bytes));
+  const gone = new Set<string>();
+  for (const changes of branches) {
+    for (const { bytes } of changes.removed) gone.add(bytesKey(bytes));
   }
   const sharedKeys: { positions: readonly number[]; keys: ReadonlySet<string> }[] = [];
   for (const shared of sides.shared) {
     const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
     const from = await loader.content(binding, kind);
     const keys = new Set<string>();
-    const standing = contentDifference(emptyContent(kind), from);
-    for (const { bytes } of standing.added) keys.add(bytesKey(bytes));
-    sharedKeys.push({ positions: shared.positions, keys });
-    for (const { branch } of branches) {
-      if (!shared.positions.includes(branch.side.position)) continue;
+    const grown = branches.filter(({ branch }) => shared.positions.includes(branch.side.position));
+    for (const { branch } of grown) {
+      const base = await loader.content(branch.base, kind);
+      for (const { bytes } of (await base.difference(from)).added) keys.add(bytesKey(bytes));
       const own = await loader.content(branch.binding, kind);
-      for (const { bytes } of contentDifference(from, own).removed) {
-        removedKeys.add(bytesKey(bytes));
-      }
+      for (const { bytes } of (await from.difference(own)).removed) gone.add(bytesKey(bytes));
     }
+    sharedKeys.push({ positions: shared.positions, keys });
   }
 
   const adding = new Map<string, { entry: IndexEntry; positions: number[] }>();
   for (const { branch, added } of branches) {
     for (const entry of added) {
       const key = bytesKey(entry.bytes);
-      if (removedKeys.has(key)) continue;
+      if (gone.has(key)) continue;
       const known = adding.get(key);
       if (known === undefined) adding.set(key, { entry, positions: [branch.side.position] });
       else if (!known.positions.includes(branch.side.position)) {
@@ -144,16 +142,26 @@ export async function findChanges(
     const base = await loader.content(branch.base, kind);
     let difference = differences.get(base);
     if (difference === undefined) {
-      difference = contentDifference(base, trunk);
+      difference = await base.difference(trunk);
       differences.set(base, difference);
       keep(difference.added);
     }
     trunkNew.set(branch.side.position, difference.added);
     trunkRemoved.set(branch.side.position, difference.removed);
   }
+  const removed = new Map<string, IndexEntry>();
+  for (const { branch, removed: entries } of branches) {
+    const goneFromTrunk = new Set(
+      trunkRemoved.get(branch.side.position)?.map(({ bytes }) => bytesKey(bytes)),
+    );
+    for (const entry of entries) {
+      const key = bytesKey(entry.bytes);
+      if (!goneFromTrunk.has(key)) removed.set(key, entry);
+    }
+  }
   if (sides.settled !== undefined && like !== undefined && (unsettled?.size ?? 0) > 0) {
     const settled = await loader.content(bindingIn(sides.settled, like), kind);
-    keep(contentDifference(settled, trunk).added);
+    keep((await settled.difference(trunk)).added);
   }
   return {
     trunk,
@@ -162,6 +170,6 @@ export async function findChanges(
     trunkAdded: [...(unsettled?.values() ?? [])],
     trunkRemoved,
     trunkNew,
-    removedKeys,
+    removed,
   };
 }

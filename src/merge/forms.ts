@@ -11,6 +11,9 @@ import type { Manifest } from "../model/manifest.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Sides } from "./sides.ts";
 
+/** The form of Manifests with ingest checkpoints. */
+const CHECKPOINTED = "lineage-v5";
+
 function restOf(manifest: Manifest): Uint8Array {
   return encodeCanonical(manifest.tracks.form === "legacy" ? new Map() : manifest.tracks.rest);
 }
@@ -21,16 +24,17 @@ export function checkHistoryForms(sides: Sides): Refusal[] {
   const refusals: Refusal[] = [];
   const form = trunk.manifest.tracks.form;
   const others = branches.filter(({ manifest }) => manifest.tracks.form !== form);
-  if (others.length > 0) {
+  const unmixable = others.filter(({ manifest }) => manifest.tracks.form !== CHECKPOINTED);
+  if (unmixable.length > 0) {
     refusals.push({
       code: "manifest-form-differs",
       message: `${trunk.name} is written as ${form}, ${
-        others.map(({ name, manifest }) => `${name} as ${manifest.tracks.form}`).join(", ")
+        unmixable.map(({ name, manifest }) => `${name} as ${manifest.tracks.form}`).join(", ")
       }`,
       next:
         "Bring all sides to one form first: write to the older ones with the release that made " +
         "them, or migrate them.",
-      sides: [trunk.name, ...others.map(({ name }) => name)],
+      sides: [trunk.name, ...unmixable.map(({ name }) => name)],
     });
   }
   const timelines = JSON.stringify(trunk.manifest.timelines);
@@ -50,7 +54,7 @@ export function checkHistoryForms(sides: Sides): Refusal[] {
   const touched = branches.filter(({ manifest, baseManifest }) =>
     !equalBytes(restOf(manifest), restOf(baseManifest))
   );
-  if (touched.length > 0 && others.length === 0) {
+  if (touched.length > 0 && unmixable.length === 0) {
     refusals.push({
       code: "ingest-origins",
       message: `${touched.map(({ name }) => name).join(", ")} changed ingest checkpoints or ` +

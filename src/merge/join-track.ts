@@ -14,13 +14,13 @@ import { compareEntries, compareEntriesFully, parseIndexEntry } from "../model/i
 import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
 import type { InlineIndex, Track } from "../model/track.ts";
 import type { EntryRun } from "./inline-difference.ts";
-import type { TrackContent } from "./track-content.ts";
+import type { InlineContent } from "./inline-content.ts";
 
 /** Entries to put together. */
 export interface JoinInput {
-  readonly trunk: TrackContent;
-  /** Keys (bytes) of trunk's entries that go. */
-  readonly removed: ReadonlySet<string>;
+  readonly trunk: InlineContent;
+  /** Trunk's entries that go, by their bytes; others are not in it and are passed over. */
+  readonly removed: ReadonlyMap<string, IndexEntry>;
   readonly added: readonly IndexEntry[];
 }
 
@@ -32,7 +32,7 @@ export interface JoinedEntries {
 }
 
 /** Trunk's entries without those that go; the run itself when none goes. */
-function withoutRemoved(run: EntryRun, removed: ReadonlySet<string>): EntryRun {
+function withoutRemoved(run: EntryRun, removed: JoinInput["removed"]): EntryRun {
   const count = run.offsets.length - 1;
   if (removed.size === 0 || count === 0) return run;
   const kept: Uint8Array[] = [];
@@ -49,7 +49,7 @@ function withoutRemoved(run: EntryRun, removed: ReadonlySet<string>): EntryRun {
 
 /** How many of the first entries of `run`, from `from` on, belong before `entry`. */
 function placeOf(
-  content: TrackContent,
+  content: InlineContent,
   run: EntryRun,
   entry: IndexEntry,
   from: number,

@@ -52,11 +52,10 @@ export function overlappingIntervals(intervals: readonly OwnedInterval[]): reado
     leaders = lead(leaders, interval.owner, interval.end);
   }
   leaders = undefined;
-  const byEnd = byStart.slice().sort((a, b) => compare(intervals[b]?.end, intervals[a]?.end));
-  for (const index of byEnd) {
+  for (const index of byStart.reverse()) {
     const interval = intervals[index];
     if (interval === undefined) continue;
-    // Mirrored: the furthest of the others is the one that starts first.
+    // Those behind start later; the foremost of the others, negated, is the one that starts first.
     const nearest = foremostOther(leaders, interval.owner);
     if (nearest !== undefined && -nearest < interval.end) marked.add(index);
     leaders = lead(leaders, interval.owner, -interval.start);

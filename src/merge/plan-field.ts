@@ -30,7 +30,9 @@ import type { MergeRequest } from "./request.ts";
 import { checkRewrites } from "./rewrites.ts";
 import type { RewriteFindings } from "./rewrites.ts";
 import type { Sides } from "./sides.ts";
-import type { TrackContent, TrackLoader } from "./track-content.ts";
+import type { Track } from "../model/track.ts";
+import type { TrackContent } from "./track-content.ts";
+import type { TrackLoader } from "./track-loader.ts";
 
 /** What happens to a field. */
 export type FieldAction = "kept" | "taken" | "joined";
@@ -39,10 +41,12 @@ export type FieldAction = "kept" | "taken" | "joined";
 export interface TrackJoin {
   readonly kind: EntryKind;
   readonly trunk: TrackContent;
+  /** Whether some version has its index in a tree; then the result has too. */
+  readonly tree: boolean;
   /** A version of the Track, for what entries do not say. */
   readonly like: Binding;
-  /** Keys (bytes) of trunk's entries that go. */
-  readonly removed: ReadonlySet<string>;
+  /** Trunk's entries that go, by their bytes. */
+  readonly removed: ReadonlyMap<string, IndexEntry>;
   /** Entries that come as they are. */
   readonly added: readonly IndexEntry[];
   /** Cells whose added records go into new buckets. */
@@ -139,7 +143,16 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
       warnings,
     };
   }
-  const join = planJoin(context, field, kind, changes, duplicates, rewrites, layers.parent);
+  const join = planJoin(
+    context,
+    field,
+    kind,
+    changes,
+    duplicates,
+    rewrites,
+    layers.parent,
+    versions,
+  );
   if (join.refusal !== undefined) refusals.push(join.refusal);
   return {
     field,
@@ -334,9 +347,10 @@ function planJoin(
   duplicates: DuplicateFindings,
   rewrites: RewriteFindings,
   layer: TrackJoin["layer"],
+  versions: readonly Track[],
 ): { readonly track: TrackJoin; readonly refusal?: Refusal } {
   const fuse = context.request.buckets === "fuse";
-  const removed = new Set(changes.removedKeys);
+  const removed = new Map(changes.removed);
   const standing = new Set(
     [...changes.trunkNew.values()].flatMap((entries) =>
       entries.map(({ bytes }) => bytesKey(bytes))
@@ -353,12 +367,15 @@ function planJoin(
   const values: IndexEntry[][] = [];
   const joinedKeys = new Set(rewrites.joined.map(({ key }) => key));
 
-  for (const { replaced, added } of rewrites.joined) {
-    for (const { bytes } of [...replaced, ...added]) {
-      removed.add(bytesKey(bytes));
-      coming.delete(bytesKey(bytes));
+  for (const { added } of rewrites.joined) {
+    for (const entry of added) {
+      const key = bytesKey(entry.bytes);
+      if (!coming.delete(key)) removed.set(key, entry);
     }
-    cells.push({ entries: [...replaced, ...added], dropped: new Map(), joinsEqualRecords: true });
+    // What was replaced stands in what was added, as `checkRewrites` has made sure.
+    if (kind === "spatial-bucket") {
+      cells.push({ entries: added, dropped: new Map(), joinsEqualRecords: true });
+    } else values.push([...added]);
   }
   let refusal: Refusal | undefined;
   if (kind === "spatial-bucket" || kind === "scalar-bitmap" || kind === "scalar-btree") {
@@ -385,9 +402,9 @@ function planJoin(
         ];
         const mustDrop = distinct.some(({ bytes }) => duplicates.dropped.has(bytesKey(bytes)));
         if (!mustDrop && (sides.size < 2 || distinct.length < 2)) continue;
-        for (const { bytes } of distinct) {
-          removed.add(bytesKey(bytes));
-          coming.delete(bytesKey(bytes));
+        for (const entry of distinct) {
+          const key = bytesKey(entry.bytes);
+          if (!coming.delete(key)) removed.set(key, entry);
         }
         const sorted = distinct.sort((a, b) =>
           a.start < b.start
@@ -423,6 +440,7 @@ function planJoin(
     track: {
       kind,
       trunk: changes.trunk,
+      tree: versions.some(({ index }) => index.form !== "inline"),
       like,
       removed,
       added,

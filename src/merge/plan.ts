@@ -21,7 +21,7 @@ import { createObjectReader } from "./object-reader.ts";
 import type { ReadObject } from "./object-reader.ts";
 import { planField } from "./plan-field.ts";
 import type { FieldContext, FieldPlan } from "./plan-field.ts";
-import type { Refusal, Warning } from "./refusal.ts";
+import type { Refusal, RefusalCode, Warning } from "./refusal.ts";
 import { joinRegistries } from "./registry.ts";
 import type { MergeEnvironment, MergeRequest } from "./request.ts";
 import { resolveRefs, resolveSides } from "./resolve.ts";
@@ -29,7 +29,8 @@ import type { ResolvedBranch } from "./resolve.ts";
 import type { Sides } from "./sides.ts";
 import { joinTombstones } from "./tombstones.ts";
 import type { JoinedTombstones } from "./tombstones.ts";
-import { createTrackLoader } from "./track-content.ts";
+import { createTrackLoader } from "./track-loader.ts";
+import type { TrackLoader } from "./track-loader.ts";
 import { deletedAdditions, staleTextIndexes } from "./warnings.ts";
 
 /** What a plan comes to. */
@@ -51,6 +52,7 @@ export interface MergePlan {
   readonly warnings: readonly Warning[];
   /** Reads objects through the cache that planning filled. */
   readonly read: ReadObject;
+  readonly loader: TrackLoader;
 }
 
 /** Plans a merge; nothing is written. */
@@ -78,6 +80,7 @@ export async function planMerge(
     refusals: resolved.refusals,
     warnings: resolved.warnings,
     read,
+    loader: createTrackLoader(read),
   };
   if (resolved.refusals.length > 0) return { ...plan, outcome: "refused" };
   if (resolved.sides === undefined) return { ...plan, outcome: "already-merged" };
@@ -98,7 +101,7 @@ async function planSides(
   const context: FieldContext = {
     sides,
     request,
-    loader: createTrackLoader(read),
+    loader: plan.loader,
     read,
     concurrency,
     names: namesByPosition(sides),
@@ -132,14 +135,12 @@ async function planSides(
     };
   }
   const joined = joinRegistries(sides);
-  const refusals = [
+  const refusals = withoutConsequences(sides, [
     ...checkHistoryForms(sides),
     ...joined.refusals,
-    ...lined.refusals.filter(({ field }) =>
-      !joined.refusals.some((other) => other.code === "field-missing" && other.field === field)
-    ),
+    ...lined.refusals,
     ...dataRefusals,
-  ];
+  ]);
   if (refusals.length === 0) refusals.push(...checkTracksLength(sides.trunk.manifest, fields));
   return {
     ...plan,
@@ -150,6 +151,43 @@ async function planSides(
     warnings: [...warnings, ...joined.warnings, ...staleTextIndexes(sides, fields)],
     outcome: refusals.length > 0 ? "refused" : "merge",
   };
+}
+
+/**
+ * Leaves out what only repeats another refusal: a field that is missing on a side is missing in the
+ * schema, in the bindings and in the registry, and an index that differs also shows in the schema.
+ */
+function withoutConsequences(sides: Sides, refusals: readonly Refusal[]): Refusal[] {
+  const fieldOf = new Map(
+    [sides.trunk, ...sides.branches].flatMap(({ manifest }) =>
+      manifest.tracks.active.map(({ modality, field }) => [modality, field] as const)
+    ),
+  );
+  const fieldsWith = (codes: readonly RefusalCode[], bound?: boolean) =>
+    new Set(
+      refusals.filter(({ code, modality }) =>
+        codes.includes(code) && (bound === undefined || (modality !== undefined) === bound)
+      ).map(({ field, modality }) => field ?? fieldOf.get(modality ?? "")),
+    );
+  const indexes = fieldsWith(["spatial-index-differs", "compressor-differs"]);
+  const differing = fieldsWith(["schema-differs"]);
+  const missing = fieldsWith(["field-missing"]);
+  const missingBinding = fieldsWith(["field-missing"], true);
+  return refusals.filter(({ code, field, modality }) => {
+    switch (code) {
+      case "schema-differs":
+        return modality === undefined && !indexes.has(field);
+      case "field-missing":
+        return !differing.has(field) && (modality !== undefined || !missingBinding.has(field));
+      case "registry-differs":
+      case "scalar-index-differs": {
+        const of = fieldOf.get(modality ?? "");
+        return of === undefined || !missing.has(of) && !differing.has(of);
+      }
+      default:
+        return true;
+    }
+  });
 }
 
 function namesByPosition(sides: Sides): string[] {

@@ -261,6 +261,7 @@ function joinSchemas(sides: Sides, registry: Map<string, CborValue>, refusals: R
       name: side.name,
       fields: schemaFields(side.manifest),
     })),
+    trunkStood,
   ));
   return false;
 }

@@ -165,10 +165,12 @@ export async function resolveSides(
       continue;
     }
     if (base === undefined) {
+      const [gone] = reader.missing();
+      // Damage is judged before rules: with a hole in the history nobody can say that there is none.
+      if (gone !== undefined) await reader.read(gone);
       refusals.push({
         code: "no-common-ancestor",
-        message: `${name} and ${request.ref} have no common ancestor` +
-          (warnings.length > 0 ? " in what is left of the history" : ""),
+        message: `${name} and ${request.ref} have no common ancestor`,
         next: "Branches must be made from the ref they are merged into; ingest the records again " +
           "on such a branch.",
         sides: [request.ref, name],

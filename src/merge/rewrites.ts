@@ -191,9 +191,11 @@ export async function checkRewrites(
     }
   }
   for (const [key, { names: sides, entries }] of conflicts) {
-    if (kind === "spatial-bucket" && options.fuse) {
+    if (!anchorsInIndex(kind) && options.fuse) {
       const group = joinedGroup(key, kind, changes);
-      const different = await differingRecords(field, kind, group, read, options.concurrency);
+      const different = kind === "spatial-bucket"
+        ? await differingRecords(field, kind, group, read, options.concurrency)
+        : [];
       if (different.length === 0) {
         joined.set(key, group);
         continue;
@@ -218,7 +220,7 @@ export async function checkRewrites(
       code: "cell-rewritten-twice",
       message: `${[...sides].join(" and ")} both rewrote entries of the field ${field.field}, ` +
         "differently; kept side by side their common records would count twice",
-      next: kind === "spatial-bucket"
+      next: !anchorsInIndex(kind)
         ? "Merge with --buckets=fuse, which joins such cells record by record."
         : "Keep the rewrite of one side and ingest the other side's additions again.",
       sides: [...sides],

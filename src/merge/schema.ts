@@ -31,15 +31,23 @@ export function schemaFields(manifest: Manifest): ReadonlyMap<string, CborMap> {
   return new Map();
 }
 
-/** The refusals for schemas that differ: one a field, missing ones and those defined otherwise. */
+/**
+ * The refusals for schemas that differ: one a field, missing ones and those defined otherwise.
+ *
+ * @param sides all sides, trunk first
+ * @param trunkMayLack whether a field that all branches have may be missing on trunk
+ */
 export function describeSchemaDifference(
   sides: readonly { readonly name: string; readonly fields: ReadonlyMap<string, CborMap> }[],
+  trunkMayLack: boolean,
 ): readonly Refusal[] {
   const names = new Set(sides.flatMap(({ fields }) => [...fields.keys()]));
   const refusals: Refusal[] = [];
   for (const field of [...names].sort()) {
     const having = sides.filter(({ fields }) => fields.has(field));
-    const lacking = sides.filter(({ fields }) => !fields.has(field));
+    const lacking = sides.filter(({ fields }, position) =>
+      !fields.has(field) && !(trunkMayLack && position === 0)
+    );
     if (lacking.length > 0) {
       refusals.push({
         code: "field-missing",

@@ -1,0 +1,120 @@
+/**
+ * The format of scalar B-trees: integer, float, text and timestamp fields (PAGED 7).
+ *
+ * @module
+ */
+
+import { compareBytes } from "../../encoding/bytes.ts";
+import {
+  BTREE_LIMITS,
+  btreeChildLength,
+  btreeEntry,
+  compareBtreeEntries,
+  decodeBtreePage,
+  encodeBtreeInternal,
+  encodeBtreeLeaf,
+} from "../../model/btree-page.ts";
+import type { BtreeChild, BtreeEntry, BtreeLimits } from "../../model/btree-page.ts";
+import { malformedObject } from "../../model/malformed.ts";
+import { uintLength } from "../../model/page-entry.ts";
+import type { OrderedAlgorithm } from "../../model/scalar-key.ts";
+import type { PageMeter, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
+
+const EMPTY = new Uint8Array(0);
+
+/** Map head, keys and type of a leaf; an internal page's type is four bytes longer. */
+const LEAF_FRAME = 1 + 5 + 5 + 6 + 8 + 10;
+const INTERNAL_FRAME = LEAF_FRAME + 4;
+
+/** The format of one field's B-tree, with the reference's limits unless others are given. */
+export function btreeFormat(
+  algorithm: OrderedAlgorithm,
+  limits: BtreeLimits = BTREE_LIMITS,
+): TreeFormat<BtreeEntry> {
+  // The level of every page a tree can have takes one byte.
+  const tail = 1 + uintLength(algorithm.length) + algorithm.length;
+  return {
+    name: "B-tree page",
+    internalRule: "greedy",
+    entry: (entry) => btreeEntry(algorithm, entry),
+    decode(bytes, height, address): TreePage<BtreeEntry> {
+      const page = decodeBtreePage(bytes, { algorithm, limits, path: address });
+      const level = page.type === "leaf" ? 0 : page.level;
+      if (level !== height - 1) {
+        throw malformedObject(
+          { kind: "B-tree page", path: address },
+          `level ${level}`,
+          `level ${height - 1}, as tree_height says`,
+        );
+      }
+      return page.type === "leaf"
+        ? { leaf: true, entries: page.entries }
+        : { leaf: false, children: page.children.map(treeChild) };
+    },
+    encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
+    encodeInternal: (children, height) =>
+      encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
+    childOf(page, address) {
+      const [low, high] = page.leaf
+        ? [page.entries[0]?.sort, page.entries.at(-1)?.sort]
+        : [page.children[0]?.low, page.children.at(-1)?.high];
+      return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
+    },
+    leafMeter: () =>
+      new CountingMeter(
+        limits.pageBytes - LEAF_FRAME - tail,
+        limits.leafFanout,
+        (entry) => entry.bytes.length,
+      ),
+    internalMeter: () =>
+      new CountingMeter(
+        limits.pageBytes - INTERNAL_FRAME - tail,
+        limits.internalFanout,
+        (child) => btreeChildLength(btreeChild(child)),
+      ),
+    compare: compareBtreeEntries,
+    compareRegion: compareBtreeEntries,
+    canRoute: () => true,
+    reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.sort) <= 0,
+    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,
+    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY) > 0,
+  };
+}
+
+function treeChild({ page, low, high }: BtreeChild): TreeChild {
+  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
+}
+
+function btreeChild({ page, low, high }: TreeChild): BtreeChild {
+  return { page, low: low ?? EMPTY, high: high ?? EMPTY };
+}
+
+/** Limits a page by its bytes and by the number of its items. */
+class CountingMeter<Item> implements PageMeter<Item> {
+  readonly #room: number;
+  readonly #most: number;
+  readonly #lengthOf: (item: Item) => number;
+  #count = 0;
+  #length = 0;
+
+  constructor(room: number, most: number, lengthOf: (item: Item) => number) {
+    this.#room = room;
+    this.#most = most;
+    this.#lengthOf = lengthOf;
+  }
+
+  tryAdd(item: Item): boolean {
+    const count = this.#count + 1;
+    const length = this.#length + this.#lengthOf(item);
+    const full = count > this.#most || uintLength(count) + length > this.#room;
+    if (full && this.#count > 0) return false;
+    this.#count = count;
+    this.#length = length;
+    return true;
+  }
+
+  clear(): void {
+    this.#count = 0;
+    this.#length = 0;
+  }
+}

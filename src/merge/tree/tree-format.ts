@@ -1,0 +1,153 @@
+/**
+ * What the algorithms on index trees need to know of a tree: how pages are read and written, in
+ * which order entries stand, and how much fits into a page. Index Pages and scalar B-trees differ
+ * in all of these and in nothing else.
+ *
+ * @module
+ */
+
+import type { Address } from "../../encoding/address.ts";
+import { compareBytes, equalBytes } from "../../encoding/bytes.ts";
+import { malformedObject } from "../../model/malformed.ts";
+import type { PageEntry } from "../../model/page-entry.ts";
+
+/** Reads a page; the caller checks the hash, bounds concurrency and may cache. */
+export type PageLoader = (address: Address) => Promise<Uint8Array>;
+
+/** Takes a new page; pages below come before the page that names them. */
+export type PageSink = (address: Address, bytes: Uint8Array) => void | Promise<void>;
+
+/** A tree, as its descriptor in the Track says. */
+export interface Tree {
+  readonly root: Address;
+  /** Levels; 1 when the root is a leaf. */
+  readonly height: number;
+  readonly pageCount: number;
+  readonly entryCount: number;
+  /**
+   * At least the children of the widest page; 0 when the root is a leaf. Undefined when the
+   * descriptor does not say it, as of a B-tree.
+   */
+  readonly fanout: number | undefined;
+}
+
+/** What a page says about a page below it; undefined is what the format does not say. */
+export interface TreeChild {
+  readonly page: Address;
+  /** First and last cell or sort key below. */
+  readonly low: Uint8Array | undefined;
+  readonly high: Uint8Array | undefined;
+  /** Lowest start and highest end below, in nanoseconds. */
+  readonly start: bigint | undefined;
+  readonly end: bigint | undefined;
+  /** Leaf entries below. */
+  readonly entryCount: number | undefined;
+}
+
+/** A decoded page. */
+export type TreePage<Entry extends PageEntry> =
+  | { readonly leaf: true; readonly entries: readonly Entry[] }
+  | { readonly leaf: false; readonly children: readonly TreeChild[] };
+
+/** Measures a page while it is filled. */
+export interface PageMeter<Item> {
+  /** Adds an item if the page stays within its limits; an empty page takes any item. */
+  tryAdd(item: Item): boolean;
+  /** Begins a new page. */
+  clear(): void;
+}
+
+/** How one kind of tree works. */
+export interface TreeFormat<Entry extends PageEntry> {
+  /** Name of the pages in messages. */
+  readonly name: string;
+  /** How internal levels are cut when a tree is built as a whole; leaves are filled greedily. */
+  readonly internalRule: "greedy" | "even";
+
+  /** Makes the format's entry of an index entry with absolute times. */
+  entry(entry: PageEntry): Entry;
+  /**
+   * Decodes a page strictly.
+   * @param height levels from this page down; 1 for a leaf
+   * @throws DreamDBError malformed-cbor, malformed-object
+   */
+  decode(bytes: Uint8Array, height: number, address: Address): TreePage<Entry>;
+  encodeLeaf(entries: readonly Entry[]): Uint8Array;
+  encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
+  /** What the page above says about this one. */
+  childOf(page: TreePage<Entry>, address: Address): TreeChild;
+  leafMeter(): PageMeter<Entry>;
+  internalMeter(): PageMeter<TreeChild>;
+
+  /** The order of entries in a leaf; those it calls equal stay in the order they came. */
+  compare(a: Entry, b: Entry): number;
+  /**
+   * The order that holds across leaves: entries it calls equal form a region (a cell, a start, one
+   * B-tree entry) and may stand in any order in neighbouring leaves.
+   */
+  compareRegion(a: Entry, b: Entry): number;
+  /** Whether children have what `route` needs; pages of the old form do not (PAGED 6). */
+  canRoute(children: readonly TreeChild[]): boolean;
+  /** Whether a new entry belongs to `child` or a later child, rather than to an earlier one. */
+  reaches(child: TreeChild, entry: Entry): boolean;
+  /** Whether `entry` can only stand before what is below `child`. */
+  isBefore(child: TreeChild, entry: Entry): boolean;
+  /** Whether `entry` can only stand after what is below `child`. */
+  isAfter(child: TreeChild, entry: Entry): boolean;
+}
+
+/** Makes a format's entries of index entries, in the order of a leaf; ties by their bytes. */
+export function sortedEntries<Entry extends PageEntry>(
+  format: TreeFormat<Entry>,
+  entries: Iterable<PageEntry>,
+): Entry[] {
+  return Array.from(entries, (entry) => format.entry(entry))
+    .sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
+}
+
+/**
+ * Loads a page and checks it against what the page above said about it.
+ * @throws DreamDBError malformed-cbor, malformed-object, and what `load` throws
+ */
+export async function loadPage<Entry extends PageEntry>(
+  format: TreeFormat<Entry>,
+  load: PageLoader,
+  child: TreeChild,
+  height: number,
+): Promise<TreePage<Entry>> {
+  const page = format.decode(await load(child.page), height, child.page);
+  const actual = format.childOf(page, child.page);
+  for (const key of ["start", "end", "entryCount"] as const) {
+    if (child[key] !== undefined && child[key] !== actual[key]) {
+      throw malformedObject(
+        { kind: format.name, path: child.page },
+        `its ${key} is ${actual[key]}`,
+        `${child[key]}, as the page above says`,
+      );
+    }
+  }
+  for (const key of ["low", "high"] as const) {
+    const said = child[key];
+    const found = actual[key];
+    if (said !== undefined && (found === undefined || !equalBytes(said, found))) {
+      throw malformedObject(
+        { kind: format.name, path: child.page },
+        `its ${key} key is not the one that the page above says`,
+        "the same key",
+      );
+    }
+  }
+  return page;
+}
+
+/** The root as if a page above it knew nothing about it but what the descriptor says. */
+export function rootOf(tree: Tree): TreeChild {
+  return {
+    page: tree.root,
+    low: undefined,
+    high: undefined,
+    start: undefined,
+    end: undefined,
+    entryCount: undefined,
+  };
+}
