@@ -171,12 +171,13 @@ function withoutConsequences(sides: Sides, refusals: readonly Refusal[]): Refusa
     );
   const indexes = fieldsWith(["spatial-index-differs", "compressor-differs"]);
   const differing = fieldsWith(["schema-differs"]);
+  const schemaDiffers = fieldsWith(["schema-differs"], false);
   const missing = fieldsWith(["field-missing"]);
   const missingBinding = fieldsWith(["field-missing"], true);
   return refusals.filter(({ code, field, modality }) => {
     switch (code) {
       case "schema-differs":
-        return modality === undefined && !indexes.has(field);
+        return !indexes.has(field) && (modality === undefined || !schemaDiffers.has(field));
       case "field-missing":
         return !differing.has(field) && (modality !== undefined || !missingBinding.has(field));
       case "registry-differs":

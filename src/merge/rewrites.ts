@@ -251,7 +251,10 @@ function joinedGroup(key: string, kind: EntryKind, changes: FieldChanges): Rewri
   };
 }
 
-/** Anchors of a twice rewritten cell under which two records have other bytes. */
+/**
+ * Anchors of replaced records that some side's rewrite holds with other bytes. Anchors that are new
+ * are not looked at: a new anchor of two sides is the business of `duplicates.ts`.
+ */
 async function differingRecords(
   field: FieldSides,
   kind: EntryKind,
@@ -260,7 +263,9 @@ async function differingRecords(
   concurrency: number,
 ): Promise<readonly bigint[]> {
   const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
-  const items = await itemsOf(read, place, [...group.replaced, ...group.added], concurrency);
-  return [...items].filter(([, identities]) => identities.size > 1).map(([anchor]) => anchor)
-    .sort((a, b) => (a < b ? -1 : 1));
+  const before = await itemsOf(read, place, group.replaced, concurrency);
+  const after = await itemsOf(read, place, group.added, concurrency);
+  return [...before].filter(([anchor, identities]) =>
+    new Set([...identities, ...after.get(anchor) ?? []]).size > 1
+  ).map(([anchor]) => anchor).sort((a, b) => (a < b ? -1 : 1));
 }

@@ -36,6 +36,7 @@ export function btreeFormat(
   return {
     name: "B-tree page",
     internalRule: "greedy",
+    key: (entry) => entry.sort,
     entry: (entry) => btreeEntry(algorithm, entry),
     decode(bytes, height, address): TreePage<BtreeEntry> {
       const page = decodeBtreePage(bytes, { algorithm, limits, path: address });

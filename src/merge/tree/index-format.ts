@@ -42,6 +42,7 @@ export function indexFormat(
   return {
     name: "Index Page",
     internalRule: "even",
+    key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
     decode(bytes, height, address): TreePage<PageEntry> {
       const page = decodeIndexPage(bytes, { kind, modality, path: address });

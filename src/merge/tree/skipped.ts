@@ -52,21 +52,21 @@ export class SkippedPages<Entry extends PageEntry> {
 
   /**
    * Whether a shared page holds `entry`.
-   * @param key the cell or sort key of the entry
    * @param onlyTimed asks only pages whose times are known, where asking is cheap
    */
-  async holds(entry: Entry, key: Uint8Array, onlyTimed: boolean): Promise<boolean> {
-    for (const page of this.#byKey.get(bytesKey(key)) ?? []) {
+  async holds(entry: Entry, onlyTimed: boolean): Promise<boolean> {
+    const key = this.#format.key(entry);
+    for (const page of key === undefined ? [] : this.#byKey.get(bytesKey(key)) ?? []) {
       if (onlyTimed && page.child.start === undefined) continue;
       if (meets(page.child, entry) && await this.#holdsBelow(page, entry)) return true;
     }
-    for (const page of this.#around(entry)) {
-      if (await this.#holdsBelow(page, entry)) return true;
+    for (const page of key === undefined ? this.#around(entry) : this.#byTime) {
+      if (meets(page.child, entry) && await this.#holdsBelow(page, entry)) return true;
     }
     return false;
   }
 
-  /** Pages without keys whose time range the entry's start lies in. */
+  /** The pages of a tree ordered by time that can hold an entry with this start. */
   *#around(entry: Entry): Generator<SkippedPage> {
     if (!this.#sorted) {
       this.#byTime.sort((a, b) => startOf(a) < startOf(b) ? -1 : startOf(a) > startOf(b) ? 1 : 0);
@@ -80,11 +80,11 @@ export class SkippedPages<Entry extends PageEntry> {
       if (page !== undefined && startOf(page) <= entry.start) low = middle + 1;
       else high = middle;
     }
-    // Starts ascend from leaf to leaf, so only pages that begin where this one does can hold it, too.
     for (let index = low - 1; index >= 0; index--) {
       const page = this.#byTime[index];
       if (page === undefined) return;
-      if (meets(page.child, entry)) yield page;
+      yield page;
+      // Starts ascend from leaf to leaf: an earlier page can hold the entry only if this one begins with it.
       if (startOf(page) < entry.start) return;
     }
   }

@@ -64,6 +64,8 @@ export interface TreeFormat<Entry extends PageEntry> {
   /** How internal levels are cut when a tree is built as a whole; leaves are filled greedily. */
   readonly internalRule: "greedy" | "even";
 
+  /** The cell or sort key of an entry; undefined in trees that are ordered by time alone. */
+  key(entry: Entry): Uint8Array | undefined;
   /** Makes the format's entry of an index entry with absolute times. */
   entry(entry: PageEntry): Entry;
   /**
