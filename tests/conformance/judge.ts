@@ -23,14 +23,14 @@ export function judge(
   };
   same("exit", run.exit, expected.exit);
   same("status", document.status, expected.status);
-  same("version", document.version, 1);
-  same("command", document.command, "merge-many");
-  same("dryRun", document.dryRun, dryRun);
   if (problems.length > 0) {
     const said = document.error ??
       document.refusals?.map(({ code, field, message }) => ({ code, field, message }));
-    problems.push(`it said ${JSON.stringify(said)?.slice(0, 600)}`);
+    return [`${problems.join("; ")}; it said ${JSON.stringify(said)?.slice(0, 900)}`];
   }
+  same("version", document.version, 1);
+  same("command", document.command, "merge-many");
+  same("dryRun", document.dryRun, dryRun);
   if (expected.status === "refused") {
     problems.push(...judgeRefusals(expected, document.refusals));
   } else same("refusals", document.refusals ?? [], []);
