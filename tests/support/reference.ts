@@ -120,21 +120,33 @@ let pythonReady: Promise<string> | undefined;
 
 /** The Python of the reference's virtual environment, which is made when it is not there yet. */
 export function referencePython(): Promise<string> {
-  pythonReady ??= preparePython();
+  pythonReady ??= pythonEnvironment(
+    `reference-${referenceRelease}`,
+    [`dreamdb==${referenceRelease}`],
+    "import dreamdb",
+  );
   return pythonReady;
 }
 
 const cache = join(projectRoot, ".cache/python");
 
-async function preparePython(): Promise<string> {
+/**
+ * The Python of the virtual environment `name` below .cache/python with these packages (arguments
+ * of pip). It is made anew when the statement `probe` fails in it.
+ */
+export async function pythonEnvironment(
+  name: string,
+  packages: readonly string[],
+  probe: string,
+): Promise<string> {
   if (referenceMissing !== undefined) throw new Error(referenceMissing);
-  const folder = join(cache, `reference-${referenceRelease}`);
+  const folder = join(cache, name);
   const python = join(folder, "bin/python");
-  if (spawnSync(python, ["-c", "import dreamdb"]).status === 0) return python;
+  if (spawnSync(python, ["-c", probe]).status === 0) return python;
   rmSync(folder, { recursive: true, force: true });
   await madeOnce(folder, async (partial) => {
     await mustRun("python3", ["-m", "venv", partial]);
-    await pip(join(partial, "bin/python"), [`dreamdb==${referenceRelease}`]);
+    await pip(join(partial, "bin/python"), packages);
   });
   return python;
 }
