@@ -65,7 +65,23 @@ export interface S3Effects {
   readonly now: () => Date;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Resolves after that many milliseconds; rejects with the signal's reason when it is aborted. */
+  readonly delay: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
 }
+
+export const DEFAULT_EFFECTS: S3Effects = {
+  fetch: (url, init) => fetch(url, init),
+  now: () => new Date(),
+  random: Math.random,
+  delay: async (milliseconds, signal) => {
+    await delay(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(
+      (error: unknown) => {
+        signal?.throwIfAborted();
+        throw error;
+      },
+    );
+  },
+};
 
 /** Sends of a request that may be sent again. */
 const TRIES = 6;
@@ -204,12 +220,7 @@ export class S3Http {
 
   /** Waits, unless `signal` is aborted: then its reason is thrown. */
   async wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-    await delay(milliseconds, undefined, signal === undefined ? {} : { signal }).catch(
-      (error: unknown) => {
-        signal?.throwIfAborted();
-        throw error;
-      },
-    );
+    await this.#effects.delay(milliseconds, signal);
   }
 
   /**

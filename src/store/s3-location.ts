@@ -98,8 +98,9 @@ function hostUrl(url: string): S3Location {
     decode(url, segment)
   );
   const aws = AWS_HOST.exec(host.hostname);
-  const bucketInHost = aws?.[1] ??
-    (segments.length === 0 ? host.hostname.split(".")[0] : undefined);
+  // Without a path the bucket is in the host's name, which an address or a bare name cannot hold.
+  const mayHoldBucket = segments.length === 0 && /^[^[\d].*\./.test(host.hostname);
+  const bucketInHost = aws?.[1] ?? (mayHoldBucket ? host.hostname.split(".")[0] : undefined);
   const bucket = bucketInHost ?? segments.shift() ?? "";
   checkParts(url, bucket, segments);
   const origin = `${host.protocol}//${host.host}`;
@@ -132,6 +133,10 @@ function parseHttp(text: string): URL {
       "Credentials do not belong into a " +
         "URL: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     );
+  }
+  // A URL forgets these without a word.
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(text)) {
+    throw usage(text, 'The path must not contain "." or ".." as a part.');
   }
   if (url.search !== "" || url.hash !== "") {
     throw usage(`${url.origin}${url.pathname}`, "Leave out what follows the path (? or #).");

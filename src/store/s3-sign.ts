@@ -61,7 +61,7 @@ export class Signer {
     const canonicalRequest = [
       request.method,
       path,
-      query.split("&").sort().join("&"),
+      sortedQuery(query),
       ...names.map((name) => `${name}:${signed[name]?.trim().replace(/ +/g, " ")}`),
       "",
       names.join(";"),
@@ -90,6 +90,12 @@ function hashOf(body: Uint8Array | undefined): string {
   return body === undefined || body.length === 0
     ? SHA256_OF_NOTHING
     : createHash("sha256").update(body).digest("hex");
+}
+
+/** The parameters by name, then by value: a name ends before any character that it could hold. */
+function sortedQuery(query: string): string {
+  return query.split("&").map((pair) => pair.replace("=", "\0")).sort().join("&")
+    .replaceAll("\0", "=");
 }
 
 function splitUrl(url: string): { host: string; path: string; query: string } {

@@ -12,7 +12,7 @@ import { AdaptiveLimit } from "./s3-adaptive.ts";
 import type { Environment } from "./s3-credentials.ts";
 import { credentialSource, setting } from "./s3-credentials.ts";
 import type { S3Effects, S3Timing } from "./s3-http.ts";
-import { DEFAULT_TIMING, S3Http } from "./s3-http.ts";
+import { DEFAULT_EFFECTS, DEFAULT_TIMING, S3Http } from "./s3-http.ts";
 import { listKeys } from "./s3-list.ts";
 import { parseS3Url } from "./s3-location.ts";
 import { getS3Object, PART_BYTES, putS3Object } from "./s3-objects.ts";
@@ -75,12 +75,7 @@ export class S3Connector implements Connector {
       location,
       credentialSource(environment, location.isAws, options.profile),
       { ...DEFAULT_TIMING, ...options.timing },
-      {
-        fetch: (target, init) => fetch(target, init),
-        now: () => new Date(),
-        random: Math.random,
-        ...options.effects,
-      },
+      { ...DEFAULT_EFFECTS, ...options.effects },
       new AdaptiveLimit(START_CONCURRENCY, options.concurrency ?? MAXIMUM_CONCURRENCY),
       options.region,
     );
