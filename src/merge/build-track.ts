@@ -1,117 +1,158 @@
 /**
  * Builds the Track of a joined field in the form it needs: inline, or a tree of pages.
  *
+ * One rule for all trees, whatever order the branches came in: a tree is built as a whole while it
+ * is small or much of it is new, which gives the bytes the reference would write; a large tree of
+ * which little changes is copied page by page where it changes.
+ *
  * @module
  */
 
-import type { Address } from "../encoding/address.ts";
-import { addressOf } from "../encoding/address.ts";
-import { bytesKey, concatBytes } from "../encoding/bytes.ts";
-import {
-  BTREE_LIMITS,
-  btreeChildLength,
-  btreeChildOf,
-  btreeEntry,
-  compareBtreeEntries,
-  encodeBtreePage,
-} from "../model/btree-page.ts";
-import type { BtreeChild, BtreePage } from "../model/btree-page.ts";
+import { bytesKey } from "../encoding/bytes.ts";
+import { CborWriter } from "../encoding/cbor-writer.ts";
 import { joinCoverage } from "../model/coverage.ts";
-import { compareEntriesFully, parseIndexEntry } from "../model/index-entry.ts";
-import type { IndexEntry } from "../model/index-entry.ts";
+import { parseIndexEntry } from "../model/index-entry.ts";
+import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
+import type { PageEntry } from "../model/page-entry.ts";
 import type { Track } from "../model/track.ts";
-import { indexPagePath } from "../store/paths.ts";
-import { inlineContent, isInline } from "./inline-content.ts";
+import { isInline } from "./inline-content.ts";
 import { inlineTrack, joinEntries } from "./join-track.ts";
+import type { PageWriter } from "./page-writer.ts";
 import type { TrackJoin } from "./plan-field.ts";
-import type { JoinedTrack } from "./track-content.ts";
-import { btreeAlgorithm } from "./tree-content.ts";
+import { isTree, treeFormat } from "./tree-content.ts";
+import type { TreeContent } from "./tree-content.ts";
+import { applyChanges, mergeEntries } from "./tree/apply.ts";
+import { buildTree } from "./tree/build.ts";
+import { btreeIndex, pagedIndex } from "./tree/descriptor.ts";
+import { sortedEntries } from "./tree/tree-format.ts";
+import type { Tree, TreeFormat } from "./tree/tree-format.ts";
+import { walkLeaves } from "./tree/walk.ts";
 
-/** Builds the Track of `join` with the entries of fused buckets put in. */
+/** The most bytes of an inline index array before it becomes a tree (PAGED 2). */
+const MAX_INLINE_BYTES = 1_048_576;
+/** B-trees of up to so many entries are always built as a whole: the reference does the same. */
+const SMALL_BTREE_ENTRIES = 131_072;
+/** Index trees of up to so many pages are built as a whole. */
+const SMALL_TREE_PAGES = 16;
+/** When a tree gains more than this part of its entries it is built as a whole. */
+const LARGE_CHANGE = 0.5;
+
+/** A joined Track; its pages are written by the time it is there. */
+export interface BuiltTrack {
+  readonly track: Track;
+  readonly count: number;
+}
+
+/**
+ * Builds the Track of `join`.
+ *
+ * @param like a version of the Track, for what entries do not say
+ * @param fused the entries of buckets that were fused for it
+ */
 export async function buildTrack(
   join: TrackJoin,
   like: Track,
   fused: readonly IndexEntry[],
-): Promise<JoinedTrack> {
+  pages: PageWriter,
+): Promise<BuiltTrack> {
   const added = [...join.added, ...fused];
-  if (!join.tree && isInline(join.trunk)) {
+  const format = join.inlineOnly ? undefined : treeFormat(join.kind, like.modality);
+  if (isInline(join.trunk) && !join.tree) {
     const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
-    return { track: inlineTrack(like, join.kind, joined), count: joined.count, pages: [] };
+    const paged = join.kind !== "scalar-btree" && join.kind !== "video-item" &&
+      inlineLength(joined.count, joined.bytes.length) > MAX_INLINE_BYTES;
+    if (format === undefined || !paged) {
+      return { track: inlineTrack(like, join.kind, joined), count: joined.count };
+    }
   }
-  const entries: IndexEntry[] = [...added];
-  for await (const bytes of join.trunk.entries()) {
-    if (join.removed.has(bytesKey(bytes))) continue;
-    entries.push(parseIndexEntry({ kind: "track" }, join.kind, bytes));
-  }
-  const coverage = joinCoverage(entries);
-  if (join.kind !== "scalar-btree") {
-    entries.sort((a, b) => compareEntriesFully(join.kind, a, b));
-    const bytes = concatBytes(entries.map((entry) => entry.bytes));
-    const content = inlineContent(join.kind, { kind: "track" }, undefined, entries.length, bytes);
-    const joined = { count: content.count, bytes, coverage };
-    return { track: inlineTrack(like, join.kind, joined), count: entries.length, pages: [] };
-  }
-  return btree(like, entries, coverage);
+  if (format === undefined) throw new Error("unreachable: a tree of a kind that has none");
+  const coverage = joinCoverage([
+    ...(join.trunk.track === undefined || join.trunk.count === 0
+      ? []
+      : [join.trunk.track.coverage]),
+    ...added,
+  ]);
+  const tree = await joinTree(join, format, added, pages);
+  await pages.finish();
+  const index = join.kind === "scalar-btree" ? btreeIndex(tree) : pagedIndex(tree);
+  return { track: { ...like, coverage, index }, count: tree.entryCount };
 }
 
-function btree(
-  like: Track,
-  entries: readonly IndexEntry[],
-  coverage: Track["coverage"],
-): JoinedTrack {
-  const algorithm = btreeAlgorithm(like.modality);
-  const pages: { path: string; bytes: Uint8Array }[] = [];
-  const emit = (page: BtreePage): BtreeChild => {
-    const bytes = encodeBtreePage(page, algorithm);
-    const address = addressOf(bytes);
-    pages.push({ path: indexPagePath(like.timeline, like.modality, address), bytes });
-    return btreeChildOf(page, address);
-  };
-  const sorted = entries.map((entry) => btreeEntry(algorithm, entry)).sort(compareBtreeEntries);
-  const head = (count: number): number =>
-    1 + 5 + 5 + 6 + 1 + 8 + (count < 24 ? 1 : count < 256 ? 2 : 3) + 10 + 1 + algorithm.length;
-  const pack = <T>(items: readonly T[], size: (item: T) => number, most: number): T[][] => {
-    const out: T[][] = [];
-    let current: T[] = [];
-    let length = 0;
-    for (const item of items) {
-      const next = length + size(item);
-      if (
-        current.length > 0 &&
-        (current.length >= most || next + head(current.length + 1) > BTREE_LIMITS.pageBytes)
-      ) {
-        out.push(current);
-        current = [];
-        length = 0;
-      }
-      current.push(item);
-      length += size(item);
-    }
-    out.push(current);
-    return out;
-  };
-  let level = pack(sorted, (entry) => entry.bytes.length, BTREE_LIMITS.leafFanout)
-    .map((part) => emit({ type: "leaf", entries: part }));
-  let height = 1;
-  while (level.length > 1) {
-    level = pack(level, btreeChildLength, BTREE_LIMITS.internalFanout)
-      .map((children) => emit({ type: "internal", level: height, children }));
-    height++;
+function inlineLength(count: number, entries: number): number {
+  const head = new CborWriter();
+  head.arrayHead(count);
+  return head.length + entries;
+}
+
+/** Whether a tree is built as a whole. */
+function builtWhole(kind: EntryKind, trunk: TreeContent, changes: number): boolean {
+  const { entryCount, pageCount } = trunk.tree;
+  const small = kind === "scalar-btree"
+    ? entryCount <= SMALL_BTREE_ENTRIES
+    : pageCount <= SMALL_TREE_PAGES;
+  return small || changes > entryCount * LARGE_CHANGE;
+}
+
+async function joinTree(
+  join: TrackJoin,
+  format: TreeFormat<PageEntry>,
+  added: readonly IndexEntry[],
+  pages: PageWriter,
+): Promise<Tree> {
+  const { trunk, removed } = join;
+  let tree: Tree | undefined | "old-form" = "old-form";
+  if (isTree(trunk) && !builtWhole(join.kind, trunk, added.length + removed.size)) {
+    tree = await applyChanges(
+      format,
+      trunk.tree,
+      { added, removed: removed.values() },
+      trunk.load,
+      pages.sink,
+    );
   }
-  const root = level[0]?.page as Address;
-  return {
-    track: {
-      ...like,
-      coverage,
-      index: {
-        form: "scalar-btree-v1",
-        root,
-        pageCount: pages.length,
-        treeHeight: height,
-        totalEntries: entries.length,
-      },
-    },
-    count: entries.length,
-    pages,
-  };
+  if (tree === "old-form") {
+    tree = await buildTree(format, mergedRuns(join, format, added), pages.sink);
+  }
+  if (tree === undefined) throw new Error("unreachable: a merge leaves at least trunk's entries");
+  return tree;
+}
+
+/** Trunk's leaves with the changes put in, in order. */
+async function* mergedRuns(
+  join: TrackJoin,
+  format: TreeFormat<PageEntry>,
+  added: readonly IndexEntry[],
+): AsyncGenerator<readonly PageEntry[]> {
+  const { removed } = join;
+  const coming = sortedEntries(format, added);
+  let next = 0;
+  for await (const leaf of leavesOf(join, format)) {
+    const kept = removed.size === 0
+      ? leaf
+      : leaf.filter(({ bytes }) => !removed.has(bytesKey(bytes)));
+    const last = kept.at(-1);
+    if (last === undefined) continue;
+    const from = next;
+    for (let entry = coming[next]; entry !== undefined; entry = coming[++next]) {
+      if (format.compare(entry, last) >= 0) break;
+    }
+    yield mergeEntries(format, kept, coming.slice(from, next));
+  }
+  if (next < coming.length) yield coming.slice(next);
+}
+
+async function* leavesOf(
+  join: TrackJoin,
+  format: TreeFormat<PageEntry>,
+): AsyncGenerator<readonly PageEntry[]> {
+  const { trunk } = join;
+  if (isTree(trunk)) {
+    yield* walkLeaves(format, trunk.tree, trunk.load);
+    return;
+  }
+  const entries: IndexEntry[] = [];
+  for await (const bytes of trunk.entries()) {
+    entries.push(parseIndexEntry({ kind: "track" }, trunk.kind, bytes));
+  }
+  yield sortedEntries(format, entries);
 }

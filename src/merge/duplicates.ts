@@ -15,6 +15,7 @@ import { mapConcurrent } from "../store/limit.ts";
 import type { Addition, FieldChanges } from "./field-changes.ts";
 import type { FieldSides } from "./field-sides.ts";
 import type { ReadObject } from "./object-reader.ts";
+import type { TrackContent } from "./track-content.ts";
 import { meetsAny, mergeIntervals, overlappingIntervals } from "./overlap.ts";
 import { anchorsInIndex, cellText, readAnchors, readItems, valueText } from "./payload.ts";
 import type { PayloadPlace } from "./payload.ts";
@@ -62,12 +63,23 @@ async function trunkHolders(
   changes: FieldChanges,
   holders: readonly Holder[],
 ): Promise<Holder[]> {
-  const { trunk } = changes;
-  const { track } = trunk;
-  if (track === undefined || trunk.count === 0) return [];
+  const { trunk, base } = changes;
   const intervals = mergeIntervals(holders.map(({ entry }) => entry));
-  if (!meetsAny(intervals, track.coverage.start, track.coverage.end)) return [];
-  const met = await trunk.meeting(intervals);
+  const covered = ({ track, count }: TrackContent): boolean =>
+    track !== undefined && count > 0 &&
+    meetsAny(intervals, track.coverage.start, track.coverage.end);
+  if (!covered(trunk)) return [];
+  // Trunk's own news are known already; only when the base's coverage meets the additions does its
+  // index have to be looked through.
+  const gone = new Set(
+    changes.trunkRemoved.get(base.position)?.map(({ bytes }) => bytesKey(bytes)),
+  );
+  const met = [
+    ...(covered(base.content) ? await base.content.meeting(intervals) : [])
+      .filter(({ bytes }) => !gone.has(bytesKey(bytes))),
+    ...(changes.trunkNew.get(base.position) ?? [])
+      .filter(({ start, end }) => meetsAny(intervals, start, end)),
+  ];
   return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK] }));
 }
 

@@ -22,6 +22,7 @@ import { assembleTracks } from "./lineage.ts";
 import type { JoinedTrack, MergePlan } from "./plan.ts";
 import { boundTracks } from "./plan.ts";
 import type { FieldPlan, TrackJoin } from "./plan-field.ts";
+import { createPageWriter } from "./page-writer.ts";
 import type { MergeEnvironment } from "./request.ts";
 import type { Sides } from "./sides.ts";
 import { buildTrack } from "./build-track.ts";
@@ -104,12 +105,7 @@ async function writeField(
     join,
     await plan.loader.load(join.like),
     fused.flatMap(({ entries }) => entries),
-  );
-  await mapConcurrent(
-    built.pages,
-    concurrency,
-    ({ path, bytes }) => putObject(connector, path, bytes, { signal }),
-    signal,
+    createPageWriter(connector, field.timeline, field.modality, concurrency, { signal }),
   );
   const bytes = encodeTrack(built.track);
   const address = addressOf(bytes);

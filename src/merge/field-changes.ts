@@ -36,6 +36,11 @@ export interface Addition {
 /** All changes of a field. */
 export interface FieldChanges {
   readonly trunk: TrackContent;
+  /**
+   * One of the bases: trunk's entries are its entries, less `trunkRemoved` and with `trunkNew` of
+   * `position`.
+   */
+  readonly base: { readonly content: TrackContent; readonly position: number };
   readonly branches: readonly BranchChanges[];
   /** What branches added, without what another branch took away again. */
   readonly additions: readonly Addition[];
@@ -163,8 +168,13 @@ export async function findChanges(
     const settled = await loader.content(bindingIn(sides.settled, like), kind);
     keep((await settled.difference(trunk)).added);
   }
+  const [first] = branches;
   return {
     trunk,
+    base: {
+      content: await loader.content(first?.branch.base, kind),
+      position: first?.branch.side.position ?? 0,
+    },
     branches,
     additions,
     trunkAdded: [...(unsettled?.values() ?? [])],

@@ -10,7 +10,7 @@ import { parseIndexEntry, readEntryExtent, readIndexEntries } from "../model/ind
 import type { EntryKind } from "../model/index-entry.ts";
 import type { Subject } from "../model/malformed.ts";
 import type { Track } from "../model/track.ts";
-import { cancel, indexEntryRun, inlineDifference } from "./inline-difference.ts";
+import { indexEntryRun, inlineDifference } from "./inline-difference.ts";
 import type { EntryDifference, EntryRun } from "./inline-difference.ts";
 import { meetsAny } from "./overlap.ts";
 import type { TrackContent, TrackDifference } from "./track-content.ts";
@@ -53,14 +53,8 @@ function slices(run: EntryRun): Uint8Array[] {
   );
 }
 
-async function collect(entries: ReturnType<TrackContent["entries"]>): Promise<Uint8Array[]> {
-  const collected: Uint8Array[] = [];
-  for await (const entry of entries) collected.push(entry);
-  return collected;
-}
-
 /** Parses the entries of a difference. */
-export function parseDifference(
+function parseDifference(
   kind: EntryKind,
   subjects: { readonly base: Subject; readonly side: Subject },
   { added, removed }: EntryDifference,
@@ -69,17 +63,6 @@ export function parseDifference(
     added: added.map((bytes) => parseIndexEntry(subjects.side, kind, bytes)),
     removed: removed.map((bytes) => parseIndexEntry(subjects.base, kind, bytes)),
   };
-}
-
-/** Compares two contents entry by entry, for forms that have no better way. */
-export async function wholeDifference(
-  kind: EntryKind,
-  subjects: { readonly base: Subject; readonly side: Subject },
-  base: TrackContent,
-  side: TrackContent,
-): Promise<TrackDifference> {
-  const [before, after] = await Promise.all([collect(base.entries()), collect(side.entries())]);
-  return parseDifference(kind, subjects, cancel(after, before));
 }
 
 /**
@@ -108,8 +91,12 @@ export function inlineContent(
     bytes,
     run,
     async difference(side) {
-      const subjects = { base: subject, side: isInline(side) ? side.subject : subject };
-      if (!isInline(side)) return await wholeDifference(kind, subjects, content, side);
+      if (!isInline(side)) {
+        // The other way round: what this has and the tree lacks was removed.
+        const { added, removed } = await side.difference(content);
+        return { added: removed, removed: added };
+      }
+      const subjects = { base: subject, side: side.subject };
       if (count === 0) {
         return parseDifference(kind, subjects, { added: slices(side.run()), removed: [] });
       }

@@ -43,6 +43,8 @@ export interface TrackJoin {
   readonly trunk: TrackContent;
   /** Whether some version has its index in a tree; then the result has too. */
   readonly tree: boolean;
+  /** Whether the result must stay inline, because readers of its form of Manifest know no trees. */
+  readonly inlineOnly: boolean;
   /** A version of the Track, for what entries do not say. */
   readonly like: Binding;
   /** Trunk's entries that go, by their bytes. */
@@ -69,7 +71,8 @@ export interface FieldPlan {
   /** The result's binding, when no Track has to be written. */
   readonly bound: BoundTrack | undefined;
   readonly join: TrackJoin | undefined;
-  readonly entriesBefore: number;
+  /** Null for a field that nobody changed: its index was not read. */
+  readonly entriesBefore: number | null;
   readonly entriesAdded: number;
   readonly entriesRemoved: number;
   /** What branches added, for the count of records. */
@@ -115,6 +118,9 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
     return single === undefined
       ? refused(context, field, hotShard(context, field))
       : settledPlan(context, field, "taken", single);
+  }
+  if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
+    return refused(context, field, unsupported(context, field));
   }
   const changes = await findChanges(sides, field, kind, context.loader);
   const duplicates = await findDuplicates(field, kind, changes, context.read, context.names, {
@@ -168,6 +174,10 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
   };
 }
 
+function isPaged({ index }: Track): boolean {
+  return index.form !== "inline";
+}
+
 function changedBy(context: FieldContext, field: FieldSides): string[] {
   const trunkMoved = field.changed.some(({ base }) => base?.address !== field.trunk?.address);
   return [
@@ -194,7 +204,7 @@ function settledPlan(
     changedBy: branch === undefined ? [] : [branch.side.name],
     bound,
     join: undefined,
-    entriesBefore: 0,
+    entriesBefore: null,
     entriesAdded: 0,
     entriesRemoved: 0,
     additions: [],
@@ -440,7 +450,8 @@ function planJoin(
     track: {
       kind,
       trunk: changes.trunk,
-      tree: versions.some(({ index }) => index.form !== "inline"),
+      inlineOnly: context.sides.trunk.manifest.tracks.form === "legacy",
+      tree: versions.some(isPaged),
       like,
       removed,
       added,

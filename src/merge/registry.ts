@@ -225,9 +225,21 @@ function refusalFor(key: string, named: readonly Held[], all: readonly Held[]): 
     next,
     sides: [...new Set(named.map(({ side }) => side.name))],
     key,
-    ...(/^(?:embedding|scalar|array)\./.test(key) ? { modality: key } : {}),
+    ...(/^(?:embedding|scalar|array)\./.test(key) ? boundTo(key, all) : {}),
     addresses: addressesIn(named.map(({ value }) => value)),
   };
+}
+
+/** The modality a registry key is about, with the field that has it. */
+function boundTo(
+  modality: string,
+  held: readonly Held[],
+): { readonly modality: string; readonly field?: string } {
+  for (const { side } of held) {
+    const binding = side.manifest.tracks.active.find((one) => one.modality === modality);
+    if (binding?.field !== undefined) return { modality, field: binding.field };
+  }
+  return { modality };
 }
 
 /**

@@ -23,8 +23,9 @@ export interface FieldReport {
   readonly action: FieldAction;
   /** Names of the sides that changed it. */
   readonly sides: readonly string[];
-  readonly entriesBefore: number;
-  readonly entriesAfter: number;
+  /** Null for a field that nobody changed: its index was not read. */
+  readonly entriesBefore: number | null;
+  readonly entriesAfter: number | null;
   readonly entriesAdded: number;
   readonly entriesRemoved: number;
   /** How many added buckets became `bucketsWritten` new ones. */
@@ -96,8 +97,9 @@ export function reportOf(
 }
 
 function fieldReport(plan: FieldPlan, executed: ExecutedField | undefined): FieldReport {
-  const expected = plan.entriesBefore + plan.entriesAdded -
-    (plan.action === "taken" ? plan.entriesRemoved : 0);
+  const expected = plan.entriesBefore === null
+    ? null
+    : plan.entriesBefore + plan.entriesAdded - plan.entriesRemoved;
   return {
     field: plan.field.field,
     modality: plan.field.modality,

@@ -5,7 +5,7 @@
  */
 
 import type { Address } from "../encoding/address.ts";
-import { DreamDBError } from "../errors.ts";
+import { DreamDBError, isDreamDBError } from "../errors.ts";
 import { walkAncestry } from "../history/ancestry.ts";
 import type { Ancestry } from "../history/ancestry.ts";
 import type { ManifestReader } from "../history/manifest-reader.ts";
@@ -71,12 +71,16 @@ export async function resolveRefs(
       next: `Take ${request.ref} out of the branches.`,
     });
   }
-  const tips = await mapConcurrent(
-    names,
-    concurrency,
-    (name, _index, signal) => connector.readRef(name, { signal }),
-    options.signal,
-  );
+  const malformed: DreamDBError[] = [];
+  const tips = await mapConcurrent(names, concurrency, async (name, _index, signal) => {
+    try {
+      return await connector.readRef(name, { signal });
+    } catch (error) {
+      if (!isDreamDBError(error, "malformed-ref")) throw error;
+      malformed.push(error);
+      return null;
+    }
+  }, options.signal);
   const missing = names.filter((_, index) => tips[index] === undefined);
   if (missing.length > 0) {
     const distinct = [...new Set(missing)];
@@ -90,13 +94,15 @@ export async function resolveRefs(
       next: "See which refs there are with `dreamdb branch list`; nothing has been changed.",
     });
   }
+  const [firstMalformed] = malformed;
+  if (firstMalformed !== undefined) throw firstMalformed;
   const [trunk, ...rest] = tips;
-  if (trunk === undefined) throw new Error("unreachable: a missing ref was reported above");
+  if (!trunk) throw new Error("unreachable: a missing ref was reported above");
   return {
     trunk,
     branches: request.branches.flatMap((name, index) => {
       const tip = rest[index];
-      return tip === undefined ? [] : [{ name, tip }];
+      return tip ? [{ name, tip }] : [];
     }),
   };
 }

@@ -20,14 +20,6 @@ export interface Interval {
   readonly end: bigint;
 }
 
-/** The entries of a joined Track, and what has to be written for them. */
-export interface JoinedTrack {
-  readonly track: Track;
-  readonly count: number;
-  /** Index pages, leaves first. */
-  readonly pages: readonly { readonly path: string; readonly bytes: Uint8Array }[];
-}
-
 /** One version of a Track. */
 export interface TrackContent {
   /** Undefined for a field that did not exist yet. */

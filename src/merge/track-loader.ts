@@ -62,9 +62,15 @@ export function createTrackLoader(read: ReadObject): TrackLoader {
   const open = async (binding: Binding, kind: EntryKind, path: string): Promise<TrackContent> => {
     const track = await load(binding);
     const { index } = track;
-    return index.form === "inline"
-      ? inlineContent(kind, { kind: "track", path }, track, index.count, index.entries)
-      : treeContent(kind, { kind: "track", path }, track, read);
+    const subject = { kind: "track", path };
+    switch (index.form) {
+      case "inline":
+        return inlineContent(kind, subject, track, index.count, index.entries);
+      case "hot-overlay-v1":
+        throw malformedObject(subject, "an index under a HotShard", "an index of its own");
+      default:
+        return treeContent(kind, subject, track, index, read);
+    }
   };
 
   return {

@@ -4,51 +4,82 @@
  * @module
  */
 
-import type { Address } from "../encoding/address.ts";
-import { decodeBtreePage } from "../model/btree-page.ts";
-import type { EntryKind } from "../model/index-entry.ts";
+import { pagedKind } from "../model/index-leaf.ts";
+import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
 import { parseIndexEntry } from "../model/index-entry.ts";
-import { decodeIndexPage } from "../model/index-page.ts";
 import { malformedObject } from "../model/malformed.ts";
 import type { Subject } from "../model/malformed.ts";
+import type { PageEntry } from "../model/page-entry.ts";
 import type { OrderedAlgorithm } from "../model/scalar-key.ts";
-import type { Track } from "../model/track.ts";
+import type { BtreeIndex, PagedIndex, Track } from "../model/track.ts";
 import { indexPagePath } from "../store/paths.ts";
-import { wholeDifference } from "./inline-content.ts";
 import type { ReadObject } from "./object-reader.ts";
 import { meetsAny } from "./overlap.ts";
-import type { TrackContent } from "./track-content.ts";
+import type { TrackContent, TrackDifference } from "./track-content.ts";
+import { btreeFormat } from "./tree/btree-format.ts";
+import { treeOf } from "./tree/descriptor.ts";
+import { collectDifference } from "./tree/diff.ts";
+import type { IndexSource } from "./tree/diff.ts";
+import { indexFormat } from "./tree/index-format.ts";
+import type { PageLoader, Tree, TreeFormat } from "./tree/tree-format.ts";
+import { walkLeaves } from "./tree/walk.ts";
+
+/** Entries in a tree beside what every content offers. */
+export interface TreeContent extends TrackContent {
+  readonly form: "tree";
+  readonly tree: Tree;
+  readonly load: PageLoader;
+}
+
+/** Whether a content's entries stand in a tree. */
+export function isTree(content: TrackContent): content is TreeContent {
+  return (content as Partial<TreeContent>).form === "tree";
+}
 
 /** The algorithm of a scalar B-tree modality (PAGED 7). */
-export function btreeAlgorithm(modality: string): OrderedAlgorithm {
+function btreeAlgorithm(modality: string): OrderedAlgorithm {
   if (modality.startsWith("scalar.f64.")) return "dreamdb.btree-float64";
   return modality.startsWith("scalar.str.") ? "dreamdb.btree-string" : "dreamdb.btree-int64";
 }
 
-async function* leaves(
+/** The format of the trees of a kind and modality; undefined for kinds that have none. */
+export function treeFormat(
   kind: EntryKind,
-  subject: Subject,
-  track: Track,
-  read: ReadObject,
-): AsyncGenerator<Uint8Array> {
-  const { index, modality, timeline } = track;
-  const visit = async function* (page: Address): AsyncGenerator<Uint8Array> {
-    const path = indexPagePath(timeline, modality, page);
-    const bytes = await read(path, page);
-    if (index.form === "scalar-btree-v1") {
-      const decoded = decodeBtreePage(bytes, { algorithm: btreeAlgorithm(modality), path });
-      if (decoded.type === "leaf") { for (const entry of decoded.entries) yield entry.bytes; }
-      else for (const child of decoded.children) yield* visit(child.page);
-      return;
-    }
-    if (kind !== "spatial-bucket" && kind !== "fragment" && kind !== "event-array") {
-      throw malformedObject(subject, `a paged index of a ${kind} Track`, "a kind that has pages");
-    }
-    const decoded = decodeIndexPage(bytes, { kind, modality, path });
-    if (decoded.type === "leaf") { for (const entry of decoded.entries) yield entry.bytes; }
-    else for (const child of decoded.children) yield* visit(child.page);
-  };
-  if (index.form === "paged" || index.form === "scalar-btree-v1") yield* visit(index.root);
+  modality: string,
+): TreeFormat<PageEntry> | undefined {
+  if (kind === "scalar-btree") {
+    return btreeFormat(btreeAlgorithm(modality)) as unknown as TreeFormat<PageEntry>;
+  }
+  const paged = pagedKind(kind);
+  return paged === undefined ? undefined : indexFormat(paged, modality);
+}
+
+/** Compares two contents of which at least one is a tree, reading only pages that differ. */
+export async function treeDifference(
+  format: TreeFormat<PageEntry>,
+  base: TrackContent,
+  side: TrackContent,
+): Promise<TrackDifference> {
+  const tree = isTree(base) ? base : isTree(side) ? side : undefined;
+  if (tree === undefined) throw new Error("unreachable: neither side is a tree");
+  const { added, removed } = await collectDifference(
+    format,
+    await sourceOf(base),
+    await sourceOf(side),
+    tree.load,
+  );
+  const parse = ({ bytes }: PageEntry): IndexEntry =>
+    parseIndexEntry({ kind: "track" }, base.kind, bytes);
+  return { added: added.map(parse), removed: removed.map(parse) };
+}
+
+async function sourceOf(content: TrackContent): Promise<IndexSource> {
+  if (isTree(content)) return { tree: content.tree };
+  const entries: PageEntry[] = [];
+  for await (const bytes of content.entries()) {
+    entries.push(parseIndexEntry({ kind: "track" }, content.kind, bytes));
+  }
+  return { entries };
 }
 
 /** The content of a Track in a tree. */
@@ -56,35 +87,50 @@ export function treeContent(
   kind: EntryKind,
   subject: Subject,
   track: Track,
+  index: PagedIndex | BtreeIndex,
   read: ReadObject,
-): TrackContent {
-  const { index } = track;
-  const count = index.form === "paged"
-    ? index.totalItems
-    : index.form === "scalar-btree-v1"
-    ? index.totalEntries
-    : 0;
-  const content: TrackContent = {
+): TreeContent {
+  const { modality, timeline } = track;
+  const format = treeFormat(kind, modality);
+  if (format === undefined || (kind === "scalar-btree") !== (index.form === "scalar-btree-v1")) {
+    throw malformedObject(
+      subject,
+      `a ${index.form} index of a ${kind} Track`,
+      "a form of the kind",
+    );
+  }
+  const tree = treeOf(index);
+  const load: PageLoader = (page) => read(indexPagePath(timeline, modality, page), page);
+  const content: TreeContent = {
+    form: "tree",
+    tree,
+    load,
     track,
     kind,
-    count,
+    count: tree.entryCount,
     async difference(side) {
-      const other = side.track?.index;
-      if (
-        (index.form === "paged" || index.form === "scalar-btree-v1") &&
-        other?.form === index.form && other.root === index.root
-      ) return { added: [], removed: [] };
-      return await wholeDifference(kind, { base: subject, side: subject }, content, side);
+      if (isTree(side) && side.tree.root === tree.root) return { added: [], removed: [] };
+      return await treeDifference(format, content, side);
     },
     async meeting(intervals) {
-      const met = [];
-      for await (const bytes of leaves(kind, subject, track, read)) {
-        const entry = parseIndexEntry(subject, kind, bytes);
-        if (meetsAny(intervals, entry.start, entry.end)) met.push(entry);
+      const met: IndexEntry[] = [];
+      const within = (
+        child: { readonly start: bigint | undefined; readonly end: bigint | undefined },
+      ) =>
+        child.start === undefined || child.end === undefined ||
+        meetsAny(intervals, child.start, child.end);
+      for await (const leaf of walkLeaves(format, tree, load, { within })) {
+        for (const { bytes, start, end } of leaf) {
+          if (meetsAny(intervals, start, end)) met.push(parseIndexEntry(subject, kind, bytes));
+        }
       }
       return met;
     },
-    entries: () => leaves(kind, subject, track, read),
+    async *entries() {
+      for await (const leaf of walkLeaves(format, tree, load)) {
+        for (const { bytes } of leaf) yield bytes;
+      }
+    },
   };
   return content;
 }

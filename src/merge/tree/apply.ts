@@ -51,8 +51,8 @@ const CONCURRENCY = 8;
  * not matter. Leaves are never joined; pages that become empty go.
  *
  * @returns the new tree, undefined when nothing is left of it; `tree` itself when nothing changed;
- * "old-form" when pages of a tree without cell ranges make the tree impossible to change in place
- * (PAGED 6), before anything was written
+ * "old-form" when pages without cell ranges do not say where an entry belongs (PAGED 6); pages
+ * written until then are in nobody's way
  * @throws DreamDBError malformed-cbor, malformed-object, and what `load` and `sink` throw
  */
 export async function applyChanges<Entry extends PageEntry>(
@@ -206,6 +206,9 @@ export function mergeEntries<Entry extends PageEntry>(
     }
     merged.push(entry);
   }
-  merged.push(...old.slice(at));
+  for (; at < old.length; at++) {
+    const next = old[at];
+    if (next !== undefined) merged.push(next);
+  }
   return merged;
 }

@@ -74,7 +74,8 @@ export function btreeFormat(
         (child) => btreeChildLength(btreeChild(child)),
       ),
     compare: compareBtreeEntries,
-    compareRegion: compareBtreeEntries,
+    // Writers route by the sort key alone, so entries of one value are in order only inside a leaf.
+    compareRegion: (a, b) => compareBytes(a.sort, b.sort),
     canRoute: () => true,
     reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.sort) <= 0,
     isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,

@@ -67,8 +67,10 @@ export async function* diffIndexes<Entry extends PageEntry>(
         : old;
       if (region === undefined) return;
       const belongs = (entry: Entry): boolean => format.compareRegion(entry, region) === 0;
-      const oldRegion = await before.takeAll(belongs);
-      const ownRegion = await after.takeAll(belongs);
+      const oldRegion: Entry[] = [];
+      while (!before.take(belongs, oldRegion)) await before.refill();
+      const ownRegion: Entry[] = [];
+      while (!after.take(belongs, ownRegion)) await after.refill();
       const { added, removed } = compareSets(oldRegion, ownRegion);
       const difference = {
         added: added.length === 0 ? added : await without(skipped, added, true),

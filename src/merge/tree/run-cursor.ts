@@ -53,13 +53,6 @@ export class RunCursor<Entry> {
     return this.#ended;
   }
 
-  /** All entries from the position on for which `belongs` holds. */
-  async takeAll(belongs: (entry: Entry) => boolean): Promise<Entry[]> {
-    const taken: Entry[] = [];
-    while (!this.take(belongs, taken)) await this.refill();
-    return taken;
-  }
-
   /** Ends the runs, so that what they hold is let go. */
   async close(): Promise<void> {
     await this.#runs.return?.();

@@ -84,8 +84,8 @@ export interface TreeFormat<Entry extends PageEntry> {
   /** The order of entries in a leaf; those it calls equal stay in the order they came. */
   compare(a: Entry, b: Entry): number;
   /**
-   * The order that holds across leaves: entries it calls equal form a region (a cell, a start, one
-   * B-tree entry) and may stand in any order in neighbouring leaves.
+   * The order that holds across leaves: entries it calls equal form a region (a cell, a start, a
+   * value) and may stand in any order in neighbouring leaves.
    */
   compareRegion(a: Entry, b: Entry): number;
   /** Whether children have what `route` needs; pages of the old form do not (PAGED 6). */

@@ -1,0 +1,49 @@
+/**
+ * Writes index pages while a tree is being built, several at once.
+ *
+ * @module
+ */
+
+import type { Address } from "../encoding/address.ts";
+import { putObject } from "../store/objects.ts";
+import type { CallOptions, Connector } from "../store/connector.ts";
+import { indexPagePath } from "../store/paths.ts";
+import type { PageSink } from "./tree/tree-format.ts";
+
+/** A sink for pages; `finish` resolves when all of them are written. */
+export interface PageWriter {
+  readonly sink: PageSink;
+  finish(): Promise<void>;
+}
+
+/** Writes the pages of one Track's index, at most `concurrency` at once. */
+export function createPageWriter(
+  connector: Connector,
+  timeline: Address,
+  modality: string,
+  concurrency: number,
+  options: CallOptions,
+): PageWriter {
+  const writing = new Set<Promise<unknown>>();
+  let failure: { readonly error: unknown } | undefined;
+  const check = (): void => {
+    if (failure !== undefined) throw failure.error;
+  };
+  return {
+    async sink(address, bytes) {
+      while (writing.size >= concurrency) await Promise.race(writing);
+      check();
+      const path = indexPagePath(timeline, modality, address);
+      const write: Promise<unknown> = putObject(connector, path, bytes, options)
+        .catch((error: unknown) => {
+          failure ??= { error };
+        })
+        .finally(() => writing.delete(write));
+      writing.add(write);
+    },
+    async finish() {
+      await Promise.all(writing);
+      check();
+    },
+  };
+}
