@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+
+import type { Address } from "../../../src/encoding/address.ts";
+import { applyChanges } from "../../../src/merge/tree/apply.ts";
+import { buildTree } from "../../../src/merge/tree/build.ts";
+import { btreeIndex, pagedIndex } from "../../../src/merge/tree/descriptor.ts";
+import { collectDifference } from "../../../src/merge/tree/diff.ts";
+import { mergeRuns } from "../../../src/merge/tree/rebuild.ts";
+import type { Tree } from "../../../src/merge/tree/tree-format.ts";
+import { measureTree, walkLeaves } from "../../../src/merge/tree/walk.ts";
+import type { Track, TrackIndex } from "../../../src/model/track.ts";
+import {
+  allEntries,
+  formatOf,
+  hexOf,
+  histories,
+  historyOf,
+  loaderOf,
+  sourceOf,
+  treeIn,
+} from "./histories.ts";
+
+const table = histories.map((history) => [history.name, history] as const);
+
+describe("a walk finds what the descriptor says", () => {
+  test.each(table)("%s", async (_name, history) => {
+    let walked = 0;
+    for (const { track } of history.versions) {
+      const tree = treeIn(track);
+      if (tree === undefined) continue;
+      const found = await measureTree(formatOf(track.modality), tree, loaderOf(history));
+      expect([found.pageCount, found.entryCount]).toEqual([tree.pageCount, tree.entryCount]);
+      walked++;
+    }
+    expect(walked).toBeGreaterThan(0);
+  });
+});
+
+describe("the reference's bulk builds have the same root and numbers here", () => {
+  const names = [
+    "spatial",
+    "fragment",
+    "event",
+    "video-item",
+    "scalar-btree n",
+    "scalar-btree s",
+    "scalar-btree f",
+  ];
+  test.each(names)("%s", async (name) => {
+    const history = historyOf(name);
+    const trees = history.versions.filter(({ track }) => track.index.form !== "inline");
+    // The first tree is built as a whole, and so are every merge of B-trees (PAGED 7) and every
+    // version of a VideoItem Track.
+    const bulk = trees.filter(({ merged }, index) =>
+      index === 0 || merged || name === "video-item"
+    );
+    expect(bulk.length).toBe(name.startsWith("scalar") ? 3 : name === "video-item" ? 2 : 1);
+    for (const { track } of bulk) {
+      const entries = await allEntries(track, history);
+      const tree = await buildTree(formatOf(track.modality), [entries], () => {});
+      expect(descriptor(track, tree)).toEqual(track.index);
+    }
+  });
+});
+
+describe("the reference's appends and merges have the same root and numbers here", () => {
+  const names = [
+    "spatial",
+    "fragment",
+    "event",
+    "paged-spatial emb",
+    "paged-fragment img",
+  ];
+  test.each(names)("%s", async (name) => {
+    const history = historyOf(name);
+    const load = loaderOf(history);
+    const steps: string[] = [];
+    for (const [index, { track }] of history.versions.entries()) {
+      const before = history.versions[index - 1];
+      const from = before === undefined ? undefined : treeIn(before.track);
+      const to = treeIn(track);
+      if (from === undefined || to === undefined) continue;
+      const format = formatOf(track.modality);
+      const changes = await collectDifference(format, { tree: from }, { tree: to }, load);
+      const tree = await applyChanges(format, from, changes, load, () => {});
+      if (tree === "old-form") throw new Error(`${name} has pages of the old form`);
+      steps.push(`+${changes.added.length} -${changes.removed.length}`);
+      expect(descriptor(track, tree)).toEqual(track.index);
+    }
+    console.log(`${name}: ${steps.join(", ")}`);
+    expect(steps.length).toBeGreaterThan(0);
+  });
+});
+
+describe("the difference of two versions is that of their entries as sets", () => {
+  test.each(table)("%s", async (_name, history) => {
+    for (const [index, { track }] of history.versions.entries()) {
+      for (const { track: before } of history.versions.slice(Math.max(0, index - 2), index + 1)) {
+        const format = formatOf(track.modality);
+        const read: Address[] = [];
+        const load = loaderOf(history);
+        const found = await collectDifference(format, sourceOf(before), sourceOf(track), (page) => {
+          read.push(page);
+          return load(page);
+        });
+        const old = new Set(hexOf(await allEntries(before, history)));
+        const own = new Set(hexOf(await allEntries(track, history)));
+        expect(hexOf(found.added)).toEqual([...own].filter((hex) => !old.has(hex)));
+        expect(hexOf(found.removed)).toEqual([...old].filter((hex) => !own.has(hex)));
+        if (before === track) expect(read).toEqual([]);
+      }
+    }
+  });
+});
+
+test("a rebuild of changes into a tree equals a build of all entries", async () => {
+  const history = historyOf("spatial");
+  const [first, , last] = history.versions;
+  const from = first === undefined ? undefined : treeIn(first.track);
+  const to = last === undefined ? undefined : treeIn(last.track);
+  if (last === undefined || from === undefined || to === undefined) throw new Error("no trees");
+  const format = formatOf(last.track.modality);
+  const load = loaderOf(history);
+  const changes = await collectDifference(format, { tree: from }, { tree: to }, load);
+  const runs = mergeRuns(format, walkLeaves(format, from, load), changes);
+  const entries = (await allEntries(last.track, history)).sort(format.compare);
+  expect(await buildTree(format, runs, () => {})).toEqual(
+    await buildTree(format, [entries], () => {}),
+  );
+});
+
+function descriptor(track: Track, tree: Tree | undefined): TrackIndex | undefined {
+  if (tree === undefined) return undefined;
+  return track.index.form === "paged" ? pagedIndex(tree) : btreeIndex(tree);
+}
