@@ -1,0 +1,37 @@
+/**
+ * Progress for a log: one line when a stage begins, then at most one every ten seconds.
+ *
+ * @module
+ */
+
+import type { Progress } from "../src/merge/request.ts";
+
+const INTERVAL_MILLISECONDS = 10_000;
+
+const STAGES: Readonly<Record<Progress["stage"], string>> = {
+  refs: "reading refs",
+  history: "walking history",
+  compare: "comparing fields",
+  write: "writing objects",
+  publish: "moving the ref",
+};
+
+/**
+ * A listener that writes to `log`.
+ * @param now milliseconds on any clock
+ */
+export function progressLog(
+  log: (line: string) => void,
+  now: () => number,
+): (progress: Progress) => void {
+  let stage: Progress["stage"] | undefined;
+  let last = 0;
+  return (progress) => {
+    const begins = progress.stage !== stage;
+    if (!begins && now() - last < INTERVAL_MILLISECONDS) return;
+    stage = progress.stage;
+    last = now();
+    const count = progress.total > 1 ? `: ${progress.done} of ${progress.total}` : "";
+    log(`${STAGES[progress.stage]}${count}${progress.label ? ` (${progress.label})` : ""}`);
+  };
+}
