@@ -8,25 +8,16 @@
 import { randomUUID } from "node:crypto";
 import { equalBytes } from "../encoding/bytes.ts";
 import { isDreamDBError } from "../errors.ts";
-import type { CallOptions } from "./connector.ts";
-import type { StoreCheck, StoreFinding } from "./check.ts";
-import { storeCheck } from "./check.ts";
 import type { S3Http } from "./s3-http.ts";
 import { listKeys } from "./s3-list.ts";
 import { getS3Object } from "./s3-objects.ts";
 import { conditionsIgnored, probeConditions } from "./s3-probe.ts";
 import type { S3Response } from "./s3-response.ts";
 import { errorCode, isSuccess, responseFault } from "./s3-response.ts";
+import type { CheckOptions, StoreCheck, StoreFinding } from "./store-check.ts";
+import { failed, note, ok, raceFinding, storeCheck } from "./store-check.ts";
 
 const ACTION = "check the store";
-
-/** Size of the race. */
-export interface CheckOptions extends CallOptions {
-  /** Writers that write at the same moment; default 32. */
-  readonly writers?: number;
-  /** How often they do; default 5. */
-  readonly rounds?: number;
-}
 
 /**
  * The start-up probe for a store that has no object yet: creates a scratch object, probes with it,
@@ -88,14 +79,13 @@ async function checkListing(
   const name = "list refs";
   try {
     const keys = await listKeys(http, `${prefix}refs/`, signal);
-    return { name, result: "ok", text: `The store can be listed; it has ${keys.length} refs.` };
+    return ok(name, `The store can be listed; it has ${keys.length} refs.`);
   } catch (error) {
     if (!isDreamDBError(error, "permission-denied")) throw error;
-    return {
+    return note(
       name,
-      result: "note",
-      text: `Listing is not allowed, so branches must be named one by one: ${error.message}`,
-    };
+      `Listing is not allowed, so branches must be named one by one: ${error.message}`,
+    );
   }
 }
 
@@ -155,7 +145,6 @@ async function checkRace(
   writers: number,
   rounds: number,
 ): Promise<StoreFinding> {
-  const name = `race of ${writers} writers`;
   let several = 0;
   let none = 0;
   for (let round = 0; round < rounds; round++) {
@@ -177,16 +166,7 @@ async function checkRace(
     if (winners > 1) several++;
     if (winners === 0) none++;
   }
-  if (several > 0) {
-    return failed(
-      name,
-      `The store checks conditions, but not atomically: in ${several} of ${rounds} rounds more ` +
-        "than one writer won. Updates would be lost.",
-    );
-  }
-  return none > 0
-    ? { name, result: "note", text: `In ${none} of ${rounds} rounds nobody won, else one.` }
-    : ok(name, `Exactly one writer won each of ${rounds} rounds.`);
+  return raceFinding({ writers, rounds }, several, none);
 }
 
 async function checkDeleting(scratch: Scratch): Promise<StoreFinding> {
@@ -197,12 +177,11 @@ async function checkDeleting(scratch: Scratch): Promise<StoreFinding> {
     "if-match": '"00000000000000000000000000000000"',
   });
   return isSuccess(response)
-    ? {
+    ? note(
       name,
-      result: "note",
-      text: "The store ignores conditions of deletes: deleting a ref is not safe beside a writer " +
-        "of the same ref.",
-    }
+      "The store ignores conditions of deletes: deleting a ref is not safe beside a writer of " +
+        "the same ref.",
+    )
     : ok(name, `A delete for another state is refused (${say(response)}).`);
 }
 
@@ -250,14 +229,6 @@ class Scratch {
       await this.#http.retrying({ method: "DELETE", key, action: ACTION }).catch(() => {});
     }
   }
-}
-
-function ok(name: string, text: string): StoreFinding {
-  return { name, result: "ok", text };
-}
-
-function failed(name: string, text: string): StoreFinding {
-  return { name, result: "failed", text };
 }
 
 function say(response: S3Response): string {
