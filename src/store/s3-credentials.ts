@@ -88,12 +88,15 @@ export function credentialSource(
       renew: () => false,
     };
   }
-  return new ChainSource(environmentRegion, profile);
+  return new ChainSource(environmentRegion, profile ?? setting(environment, "AWS_PROFILE"));
 }
 
 /** Files may be replaced while we run, without a word about when they expire. */
 const LONGEST_USE_MS = 5 * 60_000;
 const MARGIN_MS = 60_000;
+
+/** The SDK would warn on the terminal, which is not its own. */
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface ResolvedChain {
   readonly credentials: S3Credentials | undefined;
@@ -141,7 +144,12 @@ class ChainSource implements CredentialSource {
   async #client() {
     const { S3Client } = await import("@aws-sdk/client-s3");
     // `ignoreCache` reaches the reader of the shared files, which may have changed.
-    const options = { ignoreCache: true, region: this.#environmentRegion, profile: this.#profile };
+    const options = {
+      ignoreCache: true,
+      region: this.#environmentRegion,
+      profile: this.#profile,
+      logger: SILENT,
+    };
     return new S3Client(withoutUndefined(options));
   }
 
