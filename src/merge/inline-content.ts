@@ -91,6 +91,7 @@ export function inlineContent(
     bytes,
     run,
     async difference(side) {
+      if (side === content) return { added: [], removed: [] };
       if (!isInline(side)) {
         // The other way round: what this has and the tree lacks was removed.
         const { added, removed } = await side.difference(content);
@@ -100,7 +101,7 @@ export function inlineContent(
       if (count === 0) {
         return parseDifference(kind, subjects, { added: slices(side.run()), removed: [] });
       }
-      return parseDifference(kind, subjects, inlineDifference(run(), side.bytes));
+      return parseDifference(kind, subjects, inlineDifference(run(), side.bytes, side.count));
     },
     meeting(intervals) {
       const cursor = new CborCursor(bytes);

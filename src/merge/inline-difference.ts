@@ -12,6 +12,8 @@
 import { Buffer } from "node:buffer";
 import { bytesKey, compareBytes } from "../encoding/bytes.ts";
 import { CborCursor } from "../encoding/cbor-cursor.ts";
+import type { DreamDBError } from "../errors.ts";
+import { malformedObject } from "../model/malformed.ts";
 
 /** Encoded entries with the offset of each; `offsets` has one more element than there are entries. */
 export interface EntryRun {
@@ -25,7 +27,18 @@ export interface EntryDifference {
   readonly removed: readonly Uint8Array[];
 }
 
-/** Finds where each of `count` encoded entries begins. */
+function wrongCount(found: number, expected: number): DreamDBError {
+  return malformedObject(
+    { kind: "track" },
+    `${found} entries in an index that says it has ${expected}`,
+    `${expected} entries and nothing behind them`,
+  );
+}
+
+/**
+ * Finds where each of `count` encoded entries begins, reading all of them strictly.
+ * @throws DreamDBError malformed-cbor, malformed-object
+ */
 export function indexEntryRun(bytes: Uint8Array, count: number): EntryRun {
   const offsets = new Uint32Array(count + 1);
   const cursor = new CborCursor(bytes);
@@ -34,6 +47,7 @@ export function indexEntryRun(bytes: Uint8Array, count: number): EntryRun {
     cursor.skip();
   }
   offsets[count] = cursor.offset;
+  if (!cursor.done) throw wrongCount(count + 1, count);
   return { bytes, offsets };
 }
 
@@ -94,9 +108,14 @@ function asBuffer(bytes: Uint8Array): Buffer {
  *
  * @param base entries whose offsets are known
  * @param side encoded entries; parsed strictly wherever they are not the same bytes as `base`
- * @throws DreamDBError malformed-cbor
+ * @param sideCount how many entries `side` says it has
+ * @throws DreamDBError malformed-cbor, malformed-object
  */
-export function inlineDifference(base: EntryRun, side: Uint8Array): EntryDifference {
+export function inlineDifference(
+  base: EntryRun,
+  side: Uint8Array,
+  sideCount: number,
+): EntryDifference {
   const { bytes, offsets } = base;
   const baseBuffer = asBuffer(bytes);
   const sideBuffer = asBuffer(side);
@@ -138,6 +157,8 @@ export function inlineDifference(base: EntryRun, side: Uint8Array): EntryDiffere
     cursor.skip();
     added.push(side.subarray(start, cursor.offset));
   }
+  const found = count - removed.length + added.length;
+  if (found !== sideCount) throw wrongCount(found, sideCount);
   return cancel(added, removed);
 }
 

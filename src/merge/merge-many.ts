@@ -11,7 +11,7 @@ import { mapConcurrent } from "../store/limit.ts";
 import { withStatistics } from "../store/statistics.ts";
 import { executeMerge } from "./execute.ts";
 import type { ExecutedField } from "./execute.ts";
-import { planMerge } from "./plan.ts";
+import { createSession, planMerge } from "./plan.ts";
 import type { MergePlan } from "./plan.ts";
 import type { FieldPlan } from "./plan-field.ts";
 import { publish } from "./publish.ts";
@@ -36,8 +36,9 @@ export async function mergeMany(
 ): Promise<MergeReport> {
   const counted = withStatistics(environment.connector);
   const inner: MergeEnvironment = { ...environment, connector: counted.connector };
+  const session = createSession(inner);
   for (let attempt = 1;; attempt++) {
-    const plan = await planMerge(request, inner);
+    const plan = await planMerge(request, inner, session);
     const finish = (
       status: MergeStatus,
       manifest: Address | null,

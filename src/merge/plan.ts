@@ -8,6 +8,7 @@
 import type { Address } from "../encoding/address.ts";
 import type { CborMap, CborValue } from "../encoding/cbor-value.ts";
 import { createManifestReader } from "../history/manifest-reader.ts";
+import type { ManifestReader } from "../history/manifest-reader.ts";
 import type { Binding } from "../model/binding.ts";
 import { EMPTY_COVERAGE } from "../model/coverage.ts";
 import { encodedTracksLength, MAX_TRACKS_BYTES } from "../model/manifest.ts";
@@ -55,19 +56,38 @@ export interface MergePlan {
   readonly loader: TrackLoader;
 }
 
+/**
+ * What was read so far. Objects never change, so a plan that is made again after a lost race reads
+ * only what is new.
+ */
+export interface MergeSession {
+  readonly manifests: ManifestReader;
+  readonly read: ReadObject;
+  readonly loader: TrackLoader;
+}
+
+/** An empty session. */
+export function createSession({ connector, signal }: MergeEnvironment): MergeSession {
+  const read = createObjectReader(connector, { signal });
+  return {
+    manifests: createManifestReader(connector, { signal }),
+    read,
+    loader: createTrackLoader(read),
+  };
+}
+
 /** Plans a merge; nothing is written. */
 export async function planMerge(
   request: MergeRequest,
   environment: MergeEnvironment,
+  session: MergeSession = createSession(environment),
 ): Promise<MergePlan> {
   const { connector, concurrency, signal, onProgress } = environment;
   const options = { signal };
   onProgress?.({ stage: "refs", done: 0, total: request.branches.length + 1 });
   const refs = await resolveRefs(connector, request, concurrency, options);
   onProgress?.({ stage: "history", done: 0, total: 1 });
-  const reader = createManifestReader(connector, options);
-  const resolved = await resolveSides(reader, refs, request);
-  const read = createObjectReader(connector, options);
+  const resolved = await resolveSides(session.manifests, refs, request);
   const plan = {
     request,
     trunk: refs.trunk,
@@ -79,8 +99,8 @@ export async function planMerge(
     tombstones: undefined,
     refusals: resolved.refusals,
     warnings: resolved.warnings,
-    read,
-    loader: createTrackLoader(read),
+    read: session.read,
+    loader: session.loader,
   };
   if (resolved.refusals.length > 0) return { ...plan, outcome: "refused" };
   if (resolved.sides === undefined) return { ...plan, outcome: "already-merged" };

@@ -105,11 +105,16 @@ export async function joinTombstones(
   const { trunk, branches } = sides;
   const ours = headOf(trunk);
   const deleted = new Map<number, ReadonlySet<bigint>>();
+  // Sides mostly have the head of their base: each head is read once and its set is shared.
+  const reading = new Map<Address, ReturnType<typeof readTombstones>>();
   for (const side of [trunk, ...branches]) {
-    const head = headOf(side);
-    if (head !== undefined) {
-      deleted.set(side.position, (await readTombstones([head.head], read)).anchors);
-    }
+    const head = headOf(side)?.head;
+    if (head !== undefined && !reading.has(head)) reading.set(head, readTombstones([head], read));
+  }
+  await Promise.all(reading.values());
+  for (const side of [trunk, ...branches]) {
+    const read = await reading.get(headOf(side)?.head ?? trunk.tip);
+    if (read !== undefined) deleted.set(side.position, read.anchors);
   }
   const changed = branches.flatMap((branch) => {
     const theirs = headOf(branch);

@@ -51,7 +51,9 @@ export function createTrackLoader(read: ReadObject): TrackLoader {
     const path = trackPath(binding.timeline, binding.modality, binding.address);
     let loading = tracks.get(path);
     if (loading === undefined) {
-      loading = read(path, binding.address).then((bytes) => decodeTrack(bytes, path));
+      loading = read(path, binding.address).then((bytes) =>
+        decodeTrack(bytes, path, { deferEntries: true })
+      );
       tracks.set(path, loading);
     }
     const track = await loading;

@@ -128,12 +128,23 @@ function readDescriptor(subject: Subject, cursor: CborCursor): TrackIndex {
   return index;
 }
 
-function readIndex(subject: Subject, cursor: CborCursor): TrackIndex {
+function readIndex(subject: Subject, cursor: CborCursor, deferred: boolean): TrackIndex {
   if (cursor.peekMajor() === 5) return readDescriptor(subject, cursor);
   const count = cursor.readArrayLength();
   const start = cursor.offset;
-  for (let left = count; left > 0; left--) cursor.skip();
+  if (deferred) cursor.offset = cursor.bytes.length;
+  else for (let left = count; left > 0; left--) cursor.skip();
   return { form: "inline", count, entries: cursor.bytes.subarray(start, cursor.offset) };
+}
+
+/** How to decode a Track. */
+export interface DecodeTrackOptions {
+  /**
+   * Leaves inline entries that end the object unread: whoever reads them checks that they are
+   * `count` canonical items and nothing more. Versions of one Track are compared this way without
+   * walking what they have in common.
+   */
+  readonly deferEntries?: boolean;
 }
 
 /**
@@ -143,7 +154,11 @@ function readIndex(subject: Subject, cursor: CborCursor): TrackIndex {
  * @param path where it was read from, for messages
  * @throws DreamDBError malformed-cbor, malformed-object
  */
-export function decodeTrack(bytes: Uint8Array, path?: string): Track {
+export function decodeTrack(
+  bytes: Uint8Array,
+  path?: string,
+  options: DecodeTrackOptions = {},
+): Track {
   const subject: Subject = { kind: "track", path };
   const cursor = new CborCursor(bytes);
   let coverage: Coverage | undefined;
@@ -178,7 +193,7 @@ export function decodeTrack(bytes: Uint8Array, path?: string): Track {
         if (index !== undefined) {
           throw malformedObject(subject, "both items and object_index", "one of them");
         }
-        index = readIndex(subject, cursor);
+        index = readIndex(subject, cursor, options.deferEntries === true && left === 1);
         indexName = key;
         break;
       case "init_segment": {
@@ -188,7 +203,7 @@ export function decodeTrack(bytes: Uint8Array, path?: string): Track {
         break;
       }
       case "item_key_index":
-        itemKeyIndex = readIndex(subject, cursor);
+        itemKeyIndex = readIndex(subject, cursor, false);
         break;
       default:
         throw malformedObject(subject, `the unknown key ${JSON.stringify(key)}`, "a Track's keys");
