@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import { compareBytes, equalBytes } from "../../../src/encoding/bytes.ts";
+import { equalBytes } from "../../../src/encoding/bytes.ts";
 import { isDreamDBError } from "../../../src/errors.ts";
 import { applyChanges } from "../../../src/merge/tree/apply.ts";
 import { btreeFormat } from "../../../src/merge/tree/btree-format.ts";
@@ -278,7 +278,7 @@ async function buildTreeUnordered(
   const meter = format.leafMeter();
   let leaf: PageEntry[] = [];
   const close = (): void => {
-    leaf.sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
+    leaf.sort(format.compare);
     const page = { leaf: true, entries: leaf } as const;
     leaves.push(format.childOf(page, pages.put(format.encodeLeaf(leaf))));
     meter.clear();
