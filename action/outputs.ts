@@ -29,8 +29,8 @@ export type Outputs = Readonly<Record<OutputName, string>>;
 const MOST_LISTED = 20;
 const MOST_ANCHORS = 5;
 
-/** The outputs of a run that failed before it had a result; `error` is the fault's code. */
-export function failureOutputs(error: string): Outputs {
+/** The outputs of a run that failed; `error` is the fault's code. */
+export function failureOutputs(error: string, reportPath = ""): Outputs {
   return {
     status: "failed",
     error,
@@ -44,7 +44,7 @@ export function failureOutputs(error: string): Outputs {
     refusals: "[]",
     "refusal-count": "0",
     warnings: "[]",
-    report: "",
+    report: reportPath,
   };
 }
 

@@ -4,17 +4,10 @@
  * @module
  */
 
+import { progressLine } from "../src/cli/progress.ts";
 import type { Progress } from "../src/merge/request.ts";
 
 const INTERVAL_MILLISECONDS = 10_000;
-
-const STAGES: Readonly<Record<Progress["stage"], string>> = {
-  refs: "reading refs",
-  history: "walking history",
-  compare: "comparing fields",
-  write: "writing objects",
-  publish: "moving the ref",
-};
 
 /**
  * A listener that writes to `log`.
@@ -31,7 +24,6 @@ export function progressLog(
     if (!begins && now() - last < INTERVAL_MILLISECONDS) return;
     stage = progress.stage;
     last = now();
-    const count = progress.total > 1 ? `: ${progress.done} of ${progress.total}` : "";
-    log(`${STAGES[progress.stage]}${count}${progress.label ? ` (${progress.label})` : ""}`);
+    log(progressLine(progress));
   };
 }

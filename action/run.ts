@@ -7,8 +7,12 @@
 import { resolve } from "node:path";
 import process from "node:process";
 import { checkLength, globPrefix, matchGlob, parseBranchFile } from "../src/cli/branch-names.ts";
+import { toFault } from "../src/cli/failure.ts";
 import { DOCUMENT_VERSION, documentText } from "../src/cli/json.ts";
+import { failedMergeDocument, mergeDocument } from "../src/cli/merge-document.ts";
+import { mergeText } from "../src/cli/merge-text.ts";
 import { redactor } from "../src/cli/redact.ts";
+import { createStyle } from "../src/cli/style.ts";
 import { usageError } from "../src/cli/values.ts";
 import { DreamDBError } from "../src/errors.ts";
 import { mergeMany } from "../src/merge/merge-many.ts";
@@ -53,7 +57,8 @@ export async function runAction(
     pullRequest: event.pullRequest,
   });
   if (!read.ok) {
-    await giveUp(runner, "usage", "These inputs need another look", read.problems.map(redact));
+    const problems = read.problems.map(redact);
+    await giveUp(runner, failureOutputs("usage"), "These inputs need another look", problems);
     return;
   }
   const { inputs } = read;
@@ -62,15 +67,19 @@ export async function runAction(
     () => limit.abort(interruption("timeout", "out of time (the input timeout)")),
     inputs.timeout,
   );
+  const stop = AbortSignal.any([signal, limit.signal]);
   try {
     checkAccess(runner, inputs, event);
-    const report = await merge(runner, inputs, effects, AbortSignal.any([signal, limit.signal]));
-    await tell(runner, inputs, report);
-  } catch (error) {
-    const code = error instanceof DreamDBError ? error.code : "internal";
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof DreamDBError) && error instanceof Error) runner.log(`${error.stack}`);
-    await giveUp(runner, code, `The merge into ${inputs.ref} failed: ${code}`, [redact(message)]);
+    const { url, report } = await merge(runner, inputs, effects, stop);
+    await tell(runner, inputs, url, report);
+  } catch (thrown) {
+    const error = toFault(thrown, stop);
+    if (error.code === "internal" && thrown instanceof Error) runner.log(`${thrown.stack}`);
+    const title = `The merge into ${inputs.ref} failed: ${error.code}`;
+    const { ref, dryRun } = inputs;
+    const failed = failedMergeDocument({ backend: redact(inputs.backend), ref, dryRun }, error);
+    const path = await writeReport(runner, inputs, failed).catch(() => "");
+    await giveUp(runner, failureOutputs(error.code, path), title, [redact(error.message)]);
   } finally {
     clearTimeout(timer);
   }
@@ -111,10 +120,11 @@ async function merge(
   inputs: Inputs,
   effects: Effects,
   signal: AbortSignal,
-): Promise<MergeReport> {
+): Promise<{ readonly url: string; readonly report: MergeReport }> {
   const connector = await openConnector(inputs.backend, {
     environment: withoutEmpty(runner.environment),
     concurrency: inputs.concurrency,
+    onWait: (message) => runner.log(message),
     ...inputs.endpoint === undefined ? {} : { endpoint: inputs.endpoint },
     ...inputs.region === undefined ? {} : { region: inputs.region },
   });
@@ -125,10 +135,11 @@ async function merge(
         `branch${branches.length === 1 ? "" : "es"} into ${inputs.ref} in ${connector.url}`,
     );
     const { ref, buckets, allowIdentical, picks, maxDepth, attempts, dryRun } = inputs;
-    return await mergeMany(
+    const report = await mergeMany(
       { ref, branches, buckets, allowIdentical, picks, maxDepth, attempts, dryRun },
       { ...effects, connector, concurrency: inputs.concurrency, signal },
     );
+    return { url: connector.url, report };
   } finally {
     await connector.close();
   }
@@ -169,17 +180,35 @@ async function branchesOf(
   return names;
 }
 
-async function tell(runner: Runner, inputs: Inputs, report: MergeReport): Promise<void> {
-  const path = resolve(
-    inputs.reportFile === undefined
-      ? runner.environment["RUNNER_TEMP"] || "."
-      : runner.environment["GITHUB_WORKSPACE"] || ".",
-    inputs.reportFile ?? `dreamdb-merge-${process.pid}.json`,
-  );
-  const document = { version: DOCUMENT_VERSION, command: "merge-many", ...report, error: null };
-  await runner.writeFile(path, documentText(document));
-  runner.log(headline(report));
+/** Writes the JSON document that `merge-many --json` would print; returns where. */
+async function writeReport(
+  runner: Runner,
+  inputs: Inputs,
+  document: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const { RUNNER_TEMP, GITHUB_WORKSPACE } = runner.environment;
+  const path = inputs.reportFile === undefined
+    ? resolve(RUNNER_TEMP || ".", `dreamdb-merge-${process.pid}.json`)
+    : resolve(GITHUB_WORKSPACE || ".", inputs.reportFile);
+  const envelope = { version: DOCUMENT_VERSION, command: "merge-many", ...document };
+  await runner.writeFile(path, documentText(envelope));
+  return path;
+}
+
+async function tell(
+  runner: Runner,
+  inputs: Inputs,
+  url: string,
+  report: MergeReport,
+): Promise<void> {
+  for (const line of mergeText(report, createStyle(false)).trimEnd().split("\n")) runner.log(line);
   for (const annotation of annotationsOf(report)) runner.annotate(annotation);
+  const path = await writeReport(runner, inputs, mergeDocument(url, report)).catch((cause) => {
+    // The merge is done; a report that cannot be written must not make it look undone.
+    const message = `the report cannot be written: ${cause}`;
+    runner.annotate({ level: "warning", title: "no report", message });
+    return "";
+  });
   setOutputs(runner, reportOutputs(report, path));
   if (inputs.summary) await runner.writeSummary(reportSummary(report));
   const failed = report.status === "refused"
@@ -195,11 +224,11 @@ async function tell(runner: Runner, inputs: Inputs, report: MergeReport): Promis
 
 async function giveUp(
   runner: Runner,
-  code: string,
+  outputs: Outputs,
   title: string,
   problems: readonly string[],
 ): Promise<void> {
-  setOutputs(runner, failureOutputs(code));
+  setOutputs(runner, outputs);
   await runner.writeSummary(failureSummary(title, problems));
   runner.fail([title, ...problems].join("\n"));
 }

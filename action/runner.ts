@@ -27,6 +27,14 @@ export interface Runner {
   writeFile(path: string, text: string): Promise<void>;
 }
 
+/**
+ * The line with everything taken apart that the runner would take for a command of its own. What is
+ * logged has names in it that anybody who writes to the store can choose.
+ */
+export function harmless(line: string): string {
+  return line.replace(/^(\s*)(::|##\[)/gm, "$1\u200b$2");
+}
+
 /** The real runner. */
 export function githubRunner(): Runner {
   return {
@@ -34,7 +42,7 @@ export function githubRunner(): Runner {
     input: (name) => core.getInput(name),
     setOutput: (name, value) => core.setOutput(name, value),
     mask: (secret) => core.setSecret(secret),
-    log: (line) => core.info(line),
+    log: (line) => core.info(harmless(line)),
     annotate: ({ level, title, message }) => core[level](message, { title }),
     async writeSummary(markdown) {
       // Absent outside of GitHub, where there is nobody to read it.

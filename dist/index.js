@@ -53722,6 +53722,7 @@ import { setTimeout as delay4 } from "node:timers/promises";
 
 // src/cli/version.ts
 var VERSION = "0.1.0";
+var COMMIT = "action";
 
 // src/errors.ts
 class DreamDBError extends Error {
@@ -53751,15 +53752,40 @@ function interruption(signal, found) {
   });
 }
 
-// action/progress.ts
-var INTERVAL_MILLISECONDS = 1e4;
+// src/cli/json.ts
+var DOCUMENT_VERSION = 1;
+function documentText(document) {
+  return `${JSON.stringify(document, (_key, value) => typeof value === "bigint" ? value.toString() : value, 2)}
+`;
+}
+function faultJson(fault) {
+  const { code, found, expected, next, ...rest } = fault;
+  return {
+    code,
+    message: `${found}; expected ${expected}`,
+    found,
+    expected,
+    next,
+    ...rest
+  };
+}
+
+// src/cli/progress.ts
 var STAGES = {
   refs: "reading refs",
-  history: "walking history",
+  history: "walking the history",
   compare: "comparing fields",
-  write: "writing objects",
+  write: "writing",
   publish: "moving the ref"
 };
+function progressLine(progress) {
+  const { stage, done, total, label } = progress;
+  const count = total > 1 ? ` ${done}/${total}` : "";
+  return `${STAGES[stage]}${count}${label === undefined ? "" : ` ${label}`}`;
+}
+
+// action/progress.ts
+var INTERVAL_MILLISECONDS = 1e4;
 function progressLog(log, now) {
   let stage;
   let last = 0;
@@ -53769,8 +53795,7 @@ function progressLog(log, now) {
       return;
     stage = progress.stage;
     last = now();
-    const count = progress.total > 1 ? `: ${progress.done} of ${progress.total}` : "";
-    log(`${STAGES[progress.stage]}${count}${progress.label ? ` (${progress.label})` : ""}`);
+    log(progressLine(progress));
   };
 }
 
@@ -54009,11 +54034,225 @@ function choicesOf(flag, item, inside) {
   throw usageError(`${flag} ${JSON.stringify(item)}`, "two whole numbers with .. between them in braces, as in {0..63}, or a choice, as in {a,b}", "Correct what is in the braces; both ends of a range are included.");
 }
 
-// src/cli/json.ts
-var DOCUMENT_VERSION = 1;
-function documentText(document) {
-  return `${JSON.stringify(document, (_key, value) => typeof value === "bigint" ? value.toString() : value, 2)}
+// src/cli/style.ts
+function createStyle(colored) {
+  const paint = (code) => (text) => colored && text !== "" ? `\x1B[${code}m${text}\x1B[0m` : text;
+  return { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), yellow: paint(33) };
+}
+function table(head, rows) {
+  const right = head.map((_, column) => rows.length > 0 && rows.every((row) => /^[+−-]?[\d,.]*$/.test(row[column] ?? "")));
+  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  return [head, ...rows].map((row) => row.map((cell, column) => {
+    const width = widths[column] ?? 0;
+    return right[column] === true ? cell.padStart(width) : cell.padEnd(width);
+  }).join("  ").trimEnd());
+}
+function wrap(text, width, indent = "") {
+  const lines = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && indent.length + line.length + 1 + word.length > width) {
+      lines.push(indent + line);
+      line = word;
+    } else
+      line = line === "" ? word : `${line} ${word}`;
+  }
+  lines.push(indent + line);
+  return lines;
+}
+function bytesText(bytes) {
+  if (bytes < 1000)
+    return `${bytes} B`;
+  let value = bytes;
+  let unit = "";
+  for (unit of ["kB", "MB", "GB", "TB"]) {
+    value /= 1000;
+    if (value < 999.5)
+      break;
+  }
+  return `${value < 9.95 ? value.toFixed(1) : value.toFixed(0)} ${unit}`;
+}
+function counted(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+function shortList(items, most, separator = ", ") {
+  const shown = items.slice(0, most).join(separator);
+  return items.length <= most ? shown : `${shown} and ${items.length - most} more`;
+}
+
+// src/cli/failure.ts
+function toFault(error, signal) {
+  if (error instanceof DreamDBError)
+    return error;
+  const reason = signal?.aborted === true ? signal.reason : undefined;
+  const aborted = error instanceof Error && error.name === "AbortError";
+  if (reason instanceof DreamDBError && aborted)
+    return reason;
+  return new DreamDBError({
+    code: "internal",
+    found: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+    expected: "none: this is a bug",
+    next: `Please report it with the command line and version ${VERSION} (${COMMIT}); --debug ` + "shows where it came from."
+  }, { cause: error });
+}
+
+// src/cli/merge-document.ts
+function mergeDocument(backend, report) {
+  return {
+    status: report.status,
+    dryRun: report.dryRun,
+    backend,
+    ref: report.ref,
+    trunk: report.trunk,
+    manifest: report.manifest,
+    parents: report.parents,
+    mergeBase: report.mergeBase,
+    branches: report.branches,
+    fields: report.fields,
+    refusals: report.refusals,
+    warnings: report.warnings,
+    written: report.written,
+    read: report.read,
+    attempts: report.attempts,
+    resolvedByReading: report.resolvedByReading,
+    error: null
+  };
+}
+function failedMergeDocument(failed, error) {
+  const { statistics } = failed;
+  return {
+    status: "failed",
+    dryRun: failed.dryRun,
+    backend: failed.backend,
+    ref: failed.ref,
+    trunk: { before: null, after: null },
+    manifest: null,
+    parents: [],
+    mergeBase: [],
+    branches: [],
+    fields: [],
+    refusals: [],
+    warnings: [],
+    written: {
+      objects: statistics?.objectsWritten ?? 0,
+      bytes: statistics?.bytesWritten ?? 0
+    },
+    read: {
+      bytes: statistics?.bytesRead ?? 0,
+      requests: statistics?.requests ?? { ref: 0, manifest: 0, track: 0, page: 0, bucket: 0, other: 0 }
+    },
+    attempts: 0,
+    resolvedByReading: false,
+    error: faultJson(error.fault)
+  };
+}
+
+// src/cli/merge-text.ts
+var WIDTH = 80;
+var SHOWN_SIDES = 3;
+var SHOWN_ANCHORS = 5;
+var SHOWN_BRANCHES = 8;
+function mergeText(report, style) {
+  const lines = [...headline(report, style)];
+  if (report.status !== "refused") {
+    lines.push(...facts(report));
+    if (report.fields.length > 0)
+      lines.push("", ...fieldTable(report.fields, style));
+  }
+  report.refusals.forEach((refusal, index) => {
+    lines.push("", ...refusalLines(refusal, index + 1, style));
+  });
+  for (const warning of report.warnings)
+    lines.push("", ...warningLines(warning, style));
+  return `${lines.join(`
+`)}
 `;
+}
+function headline(report, style) {
+  const { ref, branches, dryRun } = report;
+  const merged = branches.filter(({ state }) => state === "merged").map(({ name }) => name);
+  const names = shortList(merged, SHOWN_BRANCHES);
+  const which = merged.length > 1 ? `${counted(merged.length, "branch", "branches")}: ` : "";
+  switch (report.status) {
+    case "merged":
+      return wrap(dryRun ? `${style.yellow("dry run")}: ${ref} would be merged with ${which}${names}` : `${style.green("merged")} into ${ref}: ${which}${names}`, WIDTH);
+    case "fast-forwarded":
+      return wrap(dryRun ? `${style.yellow("dry run")}: ${ref} would be fast-forwarded to ${names}` : `${style.green("fast-forwarded")} ${ref} to ${names}`, WIDTH);
+    case "already-merged":
+      return wrap(`${style.green("already merged")}: ${ref} contains ${shortList(branches.map(({ name }) => name), SHOWN_BRANCHES)}; nothing was written`, WIDTH);
+    case "refused":
+      return wrap(`${style.red("refused")}: ${ref} was not merged, for ${counted(report.refusals.length, "reason")}; nothing was written`, WIDTH);
+  }
+}
+function facts(report) {
+  const { trunk, written, read } = report;
+  const requests = Object.values(read.requests).reduce((sum, count) => sum + count, 0);
+  const names = [
+    report.ref,
+    ...report.branches.filter(({ state }) => state === "merged").map(({ name }) => name)
+  ];
+  const skipped = report.branches.filter(({ state }) => state !== "merged");
+  const rows = [["before", trunk.before]];
+  if (report.manifest !== null)
+    rows.push(["manifest", report.manifest]);
+  report.parents.forEach((parent, index) => {
+    rows.push([index === 0 ? "parents" : "", `${parent}  ${names[index] ?? ""}`.trimEnd()]);
+  });
+  report.mergeBase.forEach((base, index) => rows.push([index === 0 ? "base" : "", base]));
+  if (report.status !== "already-merged") {
+    skipped.forEach(({ name, state }, index) => {
+      rows.push([index === 0 ? "skipped" : "", `${name} (${state})`]);
+    });
+  }
+  rows.push(["written", `${counted(written.objects, "object")}, ${bytesText(written.bytes)}`], ["read", `${bytesText(read.bytes)} in ${counted(requests, "request")}`]);
+  if (report.attempts > 1)
+    rows.push(["attempts", String(report.attempts)]);
+  if (report.resolvedByReading) {
+    rows.push(["note", "the answer to the ref write was lost; reading the ref showed our merge"]);
+  }
+  return rows.map(([name, value]) => `  ${name.padEnd(10)}${value}`);
+}
+function fieldTable(fields, style) {
+  const sorted = [...fields].sort((a, b) => a.field < b.field ? -1 : a.field > b.field ? 1 : 0);
+  const [head = "", ...rows] = table(["FIELD", "KIND", "RESULT", "CHANGED BY", "ENTRIES", "ADDED", "GONE", "FUSED"], sorted.map((field) => [
+    field.field,
+    field.kind,
+    field.action,
+    field.sides.length === 0 ? "-" : shortList(field.sides, SHOWN_SIDES),
+    String(field.entriesAfter),
+    field.entriesAdded === 0 ? "" : `+${field.entriesAdded}`,
+    field.entriesRemoved === 0 ? "" : `-${field.entriesRemoved}`,
+    field.bucketsFused === 0 ? "" : `${field.bucketsFused} -> ${field.bucketsWritten}`
+  ]));
+  return [style.bold(head), ...rows];
+}
+function refusalLines(refusal, position, style) {
+  const about = refusal.field === undefined ? refusal.modality ?? refusal.key ?? "" : refusal.modality === undefined ? `field ${refusal.field}` : `field ${refusal.field} (${refusal.modality})`;
+  return [
+    `${position}. ${style.red(refusal.code)}${about === "" ? "" : `  ${about}`}`,
+    ...wrap(refusal.message, WIDTH, "   "),
+    ...evidence("cells", refusal.cells, refusal.cells?.length),
+    ...evidence("values", refusal.values, refusal.values?.length),
+    ...evidence("anchors", refusal.anchors?.map(String), refusal.anchorCount),
+    ...evidence("sides", refusal.sides.length === 0 ? undefined : refusal.sides, undefined),
+    ...(refusal.addresses ?? []).slice(0, SHOWN_BRANCHES).map((address, index) => `   ${(index === 0 ? "address:" : "").padEnd(9)}${address}`),
+    ...wrap(`next: ${refusal.next}`, WIDTH, "   ")
+  ];
+}
+function warningLines(warning, style) {
+  return [
+    `${style.yellow("warning")}: ${warning.code}${warning.field === undefined ? "" : `  field ${warning.field}`}`,
+    ...wrap(warning.message, WIDTH, "   "),
+    ...evidence("anchors", warning.anchors?.map(String), warning.anchorCount)
+  ];
+}
+function evidence(name, items, count) {
+  if (items === undefined || items.length === 0)
+    return [];
+  const total = count ?? items.length;
+  const shown = items.slice(0, SHOWN_ANCHORS).join(", ");
+  const more = total > SHOWN_ANCHORS ? ` … (${SHOWN_ANCHORS} of ${total})` : "";
+  return wrap(`${name}: ${shown}${more}`, WIDTH, "   ");
 }
 
 // src/cli/redact.ts
@@ -58312,16 +58551,19 @@ function readDescriptor(subject, cursor) {
   }
   return index;
 }
-function readIndex(subject, cursor) {
+function readIndex(subject, cursor, deferred) {
   if (cursor.peekMajor() === 5)
     return readDescriptor(subject, cursor);
   const count = cursor.readArrayLength();
   const start = cursor.offset;
-  for (let left = count;left > 0; left--)
-    cursor.skip();
+  if (deferred)
+    cursor.offset = cursor.bytes.length;
+  else
+    for (let left = count;left > 0; left--)
+      cursor.skip();
   return { form: "inline", count, entries: cursor.bytes.subarray(start, cursor.offset) };
 }
-function decodeTrack(bytes, path) {
+function decodeTrack(bytes, path, options = {}) {
   const subject = { kind: "track", path };
   const cursor = new CborCursor(bytes);
   let coverage;
@@ -58357,7 +58599,7 @@ function decodeTrack(bytes, path) {
         if (index !== undefined) {
           throw malformedObject(subject, "both items and object_index", "one of them");
         }
-        index = readIndex(subject, cursor);
+        index = readIndex(subject, cursor, options.deferEntries === true && left === 1);
         indexName = key;
         break;
       case "init_segment": {
@@ -58367,7 +58609,7 @@ function decodeTrack(bytes, path) {
         break;
       }
       case "item_key_index":
-        itemKeyIndex = readIndex(subject, cursor);
+        itemKeyIndex = readIndex(subject, cursor, false);
         break;
       default:
         throw malformedObject(subject, `the unknown key ${JSON.stringify(key)}`, "a Track's keys");
@@ -60157,8 +60399,13 @@ async function findChanges(sides, field, kind, loader) {
     const settled = await loader.content(bindingIn(sides.settled, like), kind);
     keep((await settled.difference(trunk)).added);
   }
+  const [first] = branches;
   return {
     trunk,
+    base: {
+      content: await loader.content(first?.branch.base, kind),
+      position: first?.branch.side.position ?? 0
+    },
     branches,
     additions,
     trunkAdded: [...unsettled?.values() ?? []],
@@ -60258,14 +60505,16 @@ function holdersOf(additions) {
   return additions.flatMap(({ entry, groups }) => groups.map((positions) => ({ entry, owner: positions[0] ?? TRUNK, positions })));
 }
 async function trunkHolders(changes, holders) {
-  const { trunk } = changes;
-  const { track } = trunk;
-  if (track === undefined || trunk.count === 0)
-    return [];
+  const { trunk, base } = changes;
   const intervals = mergeIntervals(holders.map(({ entry }) => entry));
-  if (!meetsAny(intervals, track.coverage.start, track.coverage.end))
+  const covered = ({ track, count }) => track !== undefined && count > 0 && meetsAny(intervals, track.coverage.start, track.coverage.end);
+  if (!covered(trunk))
     return [];
-  const met = await trunk.meeting(intervals);
+  const gone = new Set(changes.trunkRemoved.get(base.position)?.map(({ bytes }) => bytesKey(bytes)));
+  const met = [
+    ...(covered(base.content) ? await base.content.meeting(intervals) : []).filter(({ bytes }) => !gone.has(bytesKey(bytes))),
+    ...(changes.trunkNew.get(base.position) ?? []).filter(({ start, end }) => meetsAny(intervals, start, end))
+  ];
   return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK] }));
 }
 async function anchorsTakenAway(changes, read, place, concurrency) {
@@ -60386,7 +60635,7 @@ function judge(field, kind, occurrences, keyDoubles, names, allowIdentical) {
       sides,
       field: field.field,
       modality: field.modality,
-      ...evidence(kind, entries),
+      ...evidence2(kind, entries),
       anchors: anchors.slice(0, LISTED_ANCHORS),
       anchorCount: anchors.length,
       addresses: distinctAddresses(entries)
@@ -60423,7 +60672,7 @@ function dropAllButOne(anchor, list, dropped) {
 function distinctAddresses(entries) {
   return [...new Set(entries.map(({ address }) => address))].sort().slice(0, LISTED_ANCHORS);
 }
-function evidence(kind, entries) {
+function evidence2(kind, entries) {
   if (kind === "spatial-bucket") {
     return { cells: [...new Set(entries.map(cellText))].sort().slice(0, LISTED_ANCHORS) };
   }
@@ -60622,6 +60871,9 @@ async function planField(context, field) {
   if (versions.some(({ index }) => index.form === "hot-overlay-v1")) {
     return single === undefined ? refused(context, field, hotShard(context, field)) : settledPlan(context, field, "taken", single);
   }
+  if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
+    return refused(context, field, unsupported(context, field));
+  }
   const changes = await findChanges(sides, field, kind, context.loader);
   const duplicates = await findDuplicates(field, kind, changes, context.read, context.names, {
     allowIdentical: request.allowIdentical,
@@ -60664,6 +60916,9 @@ async function planField(context, field) {
     refusals,
     warnings
   };
+}
+function isPaged({ index }) {
+  return index.form !== "inline";
 }
 function changedBy(context, field) {
   const trunkMoved = field.changed.some(({ base }) => base?.address !== field.trunk?.address);
@@ -60884,7 +61139,8 @@ function planJoin(context, field, kind, changes, duplicates, rewrites, layer, ve
     track: {
       kind,
       trunk: changes.trunk,
-      tree: versions.some(({ index }) => index.form !== "inline"),
+      inlineOnly: context.sides.trunk.manifest.tracks.form === "legacy",
+      tree: versions.some(isPaged),
       like,
       removed,
       added,
@@ -61647,11 +61903,17 @@ async function joinTombstones(sides, read, nowMilliseconds) {
   const { trunk, branches } = sides;
   const ours = headOf(trunk);
   const deleted = new Map;
+  const reading = new Map;
   for (const side of [trunk, ...branches]) {
-    const head = headOf(side);
-    if (head !== undefined) {
-      deleted.set(side.position, (await readTombstones([head.head], read)).anchors);
-    }
+    const head = headOf(side)?.head;
+    if (head !== undefined && !reading.has(head))
+      reading.set(head, readTombstones([head], read));
+  }
+  await Promise.all(reading.values());
+  for (const side of [trunk, ...branches]) {
+    const read = await reading.get(headOf(side)?.head ?? trunk.tip);
+    if (read !== undefined)
+      deleted.set(side.position, read.anchors);
   }
   const changed = branches.flatMap((branch) => {
     const theirs = headOf(branch);
@@ -61687,6 +61949,9 @@ async function joinTombstones(sides, read, nowMilliseconds) {
 
 // src/merge/inline-difference.ts
 import { Buffer as Buffer5 } from "node:buffer";
+function wrongCount(found, expected) {
+  return malformedObject({ kind: "track" }, `${found} entries in an index that says it has ${expected}`, `${expected} entries and nothing behind them`);
+}
 function indexEntryRun(bytes, count) {
   const offsets = new Uint32Array(count + 1);
   const cursor = new CborCursor(bytes);
@@ -61695,6 +61960,8 @@ function indexEntryRun(bytes, count) {
     cursor.skip();
   }
   offsets[count] = cursor.offset;
+  if (!cursor.done)
+    throw wrongCount(count + 1, count);
   return { bytes, offsets };
 }
 var FIRST_BLOCK = 512;
@@ -61739,7 +62006,7 @@ function entryAt(offsets, position) {
 function asBuffer2(bytes) {
   return Buffer5.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
-function inlineDifference(base, side) {
+function inlineDifference(base, side, sideCount) {
   const { bytes, offsets } = base;
   const baseBuffer = asBuffer2(bytes);
   const sideBuffer = asBuffer2(side);
@@ -61779,6 +62046,9 @@ function inlineDifference(base, side) {
     cursor.skip();
     added.push(side.subarray(start, cursor.offset));
   }
+  const found = count - removed.length + added.length;
+  if (found !== sideCount)
+    throw wrongCount(found, sideCount);
   return cancel(added, removed);
 }
 function cancel(added, removed) {
@@ -61813,21 +62083,11 @@ function absoluteVideoEntries(subject, entries, start) {
 function slices(run) {
   return Array.from({ length: run.offsets.length - 1 }, (_, index) => run.bytes.subarray(run.offsets[index], run.offsets[index + 1]));
 }
-async function collect(entries) {
-  const collected = [];
-  for await (const entry of entries)
-    collected.push(entry);
-  return collected;
-}
 function parseDifference(kind, subjects, { added, removed }) {
   return {
     added: added.map((bytes) => parseIndexEntry(subjects.side, kind, bytes)),
     removed: removed.map((bytes) => parseIndexEntry(subjects.base, kind, bytes))
   };
-}
-async function wholeDifference(kind, subjects, base, side) {
-  const [before, after] = await Promise.all([collect(base.entries()), collect(side.entries())]);
-  return parseDifference(kind, subjects, cancel(after, before));
 }
 function inlineContent(kind, subject, track, count, entries) {
   const bytes = kind === "video-item" && track !== undefined ? absoluteVideoEntries(subject, entries, track.coverage.start) : entries;
@@ -61842,13 +62102,17 @@ function inlineContent(kind, subject, track, count, entries) {
     bytes,
     run,
     async difference(side) {
-      const subjects = { base: subject, side: isInline(side) ? side.subject : subject };
-      if (!isInline(side))
-        return await wholeDifference(kind, subjects, content, side);
+      if (side === content)
+        return { added: [], removed: [] };
+      if (!isInline(side)) {
+        const { added, removed } = await side.difference(content);
+        return { added: removed, removed: added };
+      }
+      const subjects = { base: subject, side: side.subject };
       if (count === 0) {
         return parseDifference(kind, subjects, { added: slices(side.run()), removed: [] });
       }
-      return parseDifference(kind, subjects, inlineDifference(run(), side.bytes));
+      return parseDifference(kind, subjects, inlineDifference(run(), side.bytes, side.count));
     },
     meeting(intervals) {
       const cursor = new CborCursor(bytes);
@@ -61871,6 +62135,15 @@ function emptyContent(kind, track) {
 }
 
 // src/model/page-entry.ts
+function uintLength(value) {
+  if (value < 24)
+    return 1;
+  if (value < 256)
+    return 2;
+  if (value < 65536)
+    return 3;
+  return value < 4294967296 ? 5 : 9;
+}
 function skipAddress(subject, cursor) {
   const bytes = cursor.readBytes();
   if (bytes.length !== 33 || bytes[0] !== 30) {
@@ -61894,6 +62167,148 @@ function expectEnd(subject, cursor) {
   if (cursor.done)
     return;
   throw malformedObject(subject, `${cursor.bytes.length - cursor.offset} bytes after the object`, "nothing behind it");
+}
+
+// src/model/index-leaf.ts
+function pagedKind(kind) {
+  switch (kind) {
+    case "spatial-bucket":
+    case "fragment":
+    case "event-array":
+    case "video-item":
+      return kind;
+    default:
+      return;
+  }
+}
+var NO_GROUP2 = new Uint8Array(0);
+var ENCODED_ADDRESS = 35;
+var ZERO = 48;
+var ONE = 49;
+function readLeafEntries(subject, kind, cursor, count, pageStart) {
+  const writer = new CborWriter(cursor.bytes.length - cursor.offset + 18 * count);
+  const pending = [];
+  for (let index = 0;index < count; index++) {
+    const at = writer.length;
+    pending.push({ at, ...readLeafEntry(subject, kind, cursor, writer, pageStart) });
+  }
+  const bytes = writer.finish();
+  const entries = pending.map(({ at, group, start, end }, index) => ({
+    bytes: bytes.subarray(at, pending[index + 1]?.at ?? bytes.length),
+    group,
+    start,
+    end
+  }));
+  entries.forEach((entry, index) => {
+    const before = entries[index - 1];
+    if (before !== undefined && comparePageEntries(kind, before, entry) > 0) {
+      throw malformedObject(subject, `entry ${index} is out of order`, "entries ascending");
+    }
+  });
+  return entries;
+}
+function writeLeafEntry(writer, kind, entry, pageStart) {
+  const timesAt = timesOffset(kind, entry);
+  writer.raw(entry.bytes.subarray(0, timesAt));
+  writer.uint(entry.start - pageStart);
+  if (kind !== "event-array")
+    writer.uint(entry.end - entry.start);
+  writer.raw(entry.bytes.subarray(timesAt + absoluteTimesLength(kind, entry)));
+}
+function leafEntryFixedLength(kind, entry) {
+  const duration = kind === "event-array" ? 0 : uintLength(entry.end - entry.start);
+  return entry.bytes.length - absoluteTimesLength(kind, entry) + duration;
+}
+function comparePageEntries(kind, a, b) {
+  const byCell = kind === "spatial-bucket" ? compareBytes(a.group, b.group) : 0;
+  if (byCell !== 0)
+    return byCell;
+  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
+}
+function checkCell(subject, cell) {
+  if (cell.length > 0 && cell.every((byte) => byte === ZERO || byte === ONE))
+    return;
+  throw malformedObject(subject, `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`, "a text of 0 and 1");
+}
+function readLeafEntry(subject, kind, cursor, writer, pageStart) {
+  const from = cursor.offset;
+  const length = cursor.readArrayLength();
+  let group = NO_GROUP2;
+  if (kind === "spatial-bucket") {
+    group = cursor.readTextBytes();
+    checkCell(subject, group);
+  } else if (kind === "event-array")
+    skipAddress(subject, cursor);
+  writer.raw(cursor.bytes.subarray(from, cursor.offset));
+  const start = pageStart + cursor.readUint();
+  const duration = kind === "event-array" ? 1n : cursor.readUint();
+  const end = start + duration;
+  if (duration === 0n || end > MAX_U64) {
+    throw malformedObject(subject, `an entry from ${start} to ${end}`, "a start below the end");
+  }
+  writer.uint(start);
+  if (kind === "video-item")
+    writer.uint(duration);
+  else if (kind !== "event-array")
+    writer.uint(end);
+  const rest = cursor.offset;
+  if (kind === "video-item") {
+    const keyAt = cursor.offset;
+    cursor.readBytes();
+    group = cursor.bytes.subarray(keyAt, cursor.offset);
+    skipAddress(subject, cursor);
+    if (length !== 4)
+      throw wrongLength2(subject, length, "4");
+  } else if (kind === "event-array") {
+    if (length !== 2)
+      throw wrongLength2(subject, length, "2");
+  } else
+    readPayload(subject, kind, cursor, length);
+  writer.raw(cursor.bytes.subarray(rest, cursor.offset));
+  return { group, start, end };
+}
+function readPayload(subject, kind, cursor, length) {
+  cursor.readUint();
+  skipAddress(subject, cursor);
+  if (kind === "spatial-bucket") {
+    if (length < 5 || length > 7)
+      throw wrongLength2(subject, length, "5, 6 or 7");
+    if (length > 5)
+      cursor.readUint();
+    if (length > 6)
+      skipAddress(subject, cursor);
+    return;
+  }
+  if (length < 4 || length > 6)
+    throw wrongLength2(subject, length, "4, 5 or 6");
+  if (length === 4)
+    return;
+  if (cursor.readBoolean() !== (length === 5)) {
+    throw wrongLength2(subject, length, "5 with true (chunked) or 6 with false (packed)");
+  }
+  if (length === 6)
+    cursor.readUint();
+}
+function wrongLength2(subject, length, expected) {
+  return malformedObject(subject, `an entry of ${length} elements`, expected);
+}
+function timesOffset(kind, entry) {
+  if (kind === "event-array")
+    return 1 + ENCODED_ADDRESS;
+  if (kind !== "spatial-bucket")
+    return 1;
+  return 1 + uintLength(entry.group.length) + entry.group.length;
+}
+function absoluteTimesLength(kind, entry) {
+  const start = uintLength(entry.start);
+  switch (kind) {
+    case "event-array":
+      return start;
+    case "video-item":
+      return start + uintLength(entry.end - entry.start);
+    default:
+      return start + uintLength(entry.end);
+  }
 }
 
 // src/model/btree-page.ts
@@ -61954,13 +62369,6 @@ function encodeBtreeInternal(algorithm, level, children) {
   writer.text("algorithm");
   writer.text(algorithm);
   return writer.finish();
-}
-function encodeBtreePage(page, algorithm) {
-  return page.type === "leaf" ? encodeBtreeLeaf(algorithm, page.entries) : encodeBtreeInternal(algorithm, page.level, page.children);
-}
-function btreeChildOf(page, address) {
-  const [low, high] = page.type === "leaf" ? [page.entries[0]?.sort, page.entries.at(-1)?.sort] : [page.children[0]?.low, page.children.at(-1)?.high];
-  return { page: address, low: low ?? new Uint8Array(0), high: high ?? new Uint8Array(0) };
 }
 function btreeChildLength(child) {
   const writer = new CborWriter(96);
@@ -62045,104 +62453,464 @@ function readChildren(subject, algorithm, cursor, count) {
   return children;
 }
 
-// src/model/index-leaf.ts
-var NO_GROUP2 = new Uint8Array(0);
-var ZERO = 48;
-var ONE = 49;
-function readLeafEntries(subject, kind, cursor, count, pageStart) {
-  const writer = new CborWriter(cursor.bytes.length - cursor.offset + 18 * count);
-  const pending = [];
-  for (let index = 0;index < count; index++) {
-    const at = writer.length;
-    pending.push({ at, ...readLeafEntry(subject, kind, cursor, writer, pageStart) });
+// src/merge/tree/btree-format.ts
+var EMPTY = new Uint8Array(0);
+var LEAF_FRAME = 1 + 5 + 5 + 6 + 8 + 10;
+var INTERNAL_FRAME = LEAF_FRAME + 4;
+function btreeFormat(algorithm, limits = BTREE_LIMITS) {
+  const tail = 1 + uintLength(algorithm.length) + algorithm.length;
+  return {
+    name: "B-tree page",
+    internalRule: "greedy",
+    key: (entry) => entry.sort,
+    entry: (entry) => btreeEntry(algorithm, entry),
+    decode(bytes, height, address) {
+      const page = decodeBtreePage(bytes, { algorithm, limits, path: address });
+      const level = page.type === "leaf" ? 0 : page.level;
+      if (level !== height - 1) {
+        throw malformedObject({ kind: "B-tree page", path: address }, `level ${level}`, `level ${height - 1}, as tree_height says`);
+      }
+      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild) };
+    },
+    encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
+    encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
+    childOf(page, address) {
+      const [low, high] = page.leaf ? [page.entries[0]?.sort, page.entries.at(-1)?.sort] : [page.children[0]?.low, page.children.at(-1)?.high];
+      return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
+    },
+    leafMeter: () => new CountingMeter(limits.pageBytes - LEAF_FRAME - tail, limits.leafFanout, (entry) => entry.bytes.length),
+    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME - tail, limits.internalFanout, (child) => btreeChildLength(btreeChild(child))),
+    compare: compareBtreeEntries,
+    compareRegion: (a, b) => compareBytes(a.sort, b.sort),
+    canRoute: () => true,
+    reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.sort) <= 0,
+    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,
+    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY) > 0
+  };
+}
+function treeChild({ page, low, high }) {
+  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
+}
+function btreeChild({ page, low, high }) {
+  return { page, low: low ?? EMPTY, high: high ?? EMPTY };
+}
+
+class CountingMeter {
+  #room;
+  #most;
+  #lengthOf;
+  #count = 0;
+  #length = 0;
+  constructor(room, most, lengthOf) {
+    this.#room = room;
+    this.#most = most;
+    this.#lengthOf = lengthOf;
   }
-  const bytes = writer.finish();
-  const entries = pending.map(({ at, group, start, end }, index) => ({
-    bytes: bytes.subarray(at, pending[index + 1]?.at ?? bytes.length),
-    group,
-    start,
-    end
-  }));
-  entries.forEach((entry, index) => {
-    const before = entries[index - 1];
-    if (before !== undefined && comparePageEntries(kind, before, entry) > 0) {
-      throw malformedObject(subject, `entry ${index} is out of order`, "entries ascending");
+  tryAdd(item) {
+    const count = this.#count + 1;
+    const length = this.#length + this.#lengthOf(item);
+    const full = count > this.#most || uintLength(count) + length > this.#room;
+    if (full && this.#count > 0)
+      return false;
+    this.#count = count;
+    this.#length = length;
+    return true;
+  }
+  clear() {
+    this.#count = 0;
+    this.#length = 0;
+  }
+}
+
+// src/merge/tree/descriptor.ts
+function treeOf(index) {
+  const { root, treeHeight: height, pageCount } = index;
+  return index.form === "paged" ? { root, height, pageCount, entryCount: index.totalItems, fanout: index.fanout } : { root, height, pageCount, entryCount: index.totalEntries, fanout: undefined };
+}
+function pagedIndex(tree) {
+  return {
+    form: "paged",
+    root: tree.root,
+    fanout: tree.fanout ?? 0,
+    pageCount: tree.pageCount,
+    totalItems: tree.entryCount,
+    treeHeight: tree.height
+  };
+}
+function btreeIndex(tree) {
+  return {
+    form: "scalar-btree-v1",
+    root: tree.root,
+    pageCount: tree.pageCount,
+    treeHeight: tree.height,
+    totalEntries: tree.entryCount
+  };
+}
+
+// src/merge/tree/run-cursor.ts
+class RunCursor {
+  #runs;
+  #run = [];
+  #index = 0;
+  #ended = false;
+  constructor(runs) {
+    this.#runs = Symbol.asyncIterator in runs ? runs[Symbol.asyncIterator]() : runs[Symbol.iterator]();
+  }
+  get ready() {
+    return this.#index < this.#run.length || this.#ended;
+  }
+  peek() {
+    return this.#run[this.#index];
+  }
+  async refill() {
+    while (!this.ready) {
+      const step = await this.#runs.next();
+      if (step.done === true)
+        this.#ended = true;
+      else
+        this.#run = step.value;
+      this.#index = 0;
+      if (this.#ended)
+        this.#run = [];
     }
+  }
+  take(belongs, into) {
+    for (let entry = this.peek();entry !== undefined; entry = this.peek()) {
+      if (!belongs(entry))
+        return true;
+      into.push(entry);
+      this.#index++;
+    }
+    return this.#ended;
+  }
+  async close() {
+    await this.#runs.return?.();
+  }
+}
+
+// src/merge/tree/tree-format.ts
+function sortedEntries2(format, entries) {
+  return Array.from(entries, (entry) => format.entry(entry)).sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
+}
+async function loadPage(format, load, child, height) {
+  const page = format.decode(await load(child.page), height, child.page);
+  const actual = format.childOf(page, child.page);
+  for (const key of ["start", "end", "entryCount"]) {
+    if (child[key] !== undefined && child[key] !== actual[key]) {
+      throw malformedObject({ kind: format.name, path: child.page }, `its ${key} is ${actual[key]}`, `${child[key]}, as the page above says`);
+    }
+  }
+  for (const key of ["low", "high"]) {
+    const said = child[key];
+    const found = actual[key];
+    if (said !== undefined && (found === undefined || !equalBytes(said, found))) {
+      throw malformedObject({ kind: format.name, path: child.page }, `its ${key} key is not the one that the page above says`, "the same key");
+    }
+  }
+  return page;
+}
+function rootOf(tree) {
+  return {
+    page: tree.root,
+    low: undefined,
+    high: undefined,
+    start: undefined,
+    end: undefined,
+    entryCount: undefined
+  };
+}
+
+// src/merge/tree/skipped.ts
+class SkippedPages {
+  #format;
+  #load;
+  #byKey = new Map;
+  #byTime = [];
+  #sorted = true;
+  constructor(format, load) {
+    this.#format = format;
+    this.#load = load;
+  }
+  add(child, height) {
+    const page = { child, height };
+    const { low, high } = child;
+    if (low === undefined || high === undefined) {
+      this.#byTime.push(page);
+      this.#sorted = false;
+      return;
+    }
+    const keys = equalBytes(low, high) ? [low] : [low, high];
+    for (const key of keys) {
+      const text = bytesKey(key);
+      const pages = this.#byKey.get(text);
+      if (pages === undefined)
+        this.#byKey.set(text, [page]);
+      else
+        pages.push(page);
+    }
+  }
+  async holds(entry, onlyTimed) {
+    const key = this.#format.key(entry);
+    for (const page of key === undefined ? [] : this.#byKey.get(bytesKey(key)) ?? []) {
+      if (onlyTimed && page.child.start === undefined)
+        continue;
+      if (meets(page.child, entry) && await this.#holdsBelow(page, entry))
+        return true;
+    }
+    for (const page of key === undefined ? this.#around(entry) : this.#byTime) {
+      if (meets(page.child, entry) && await this.#holdsBelow(page, entry))
+        return true;
+    }
+    return false;
+  }
+  *#around(entry) {
+    if (!this.#sorted) {
+      this.#byTime.sort((a, b) => startOf(a) < startOf(b) ? -1 : startOf(a) > startOf(b) ? 1 : 0);
+      this.#sorted = true;
+    }
+    let low = 0;
+    let high = this.#byTime.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      const page = this.#byTime[middle];
+      if (page !== undefined && startOf(page) <= entry.start)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    for (let index = low - 1;index >= 0; index--) {
+      const page = this.#byTime[index];
+      if (page === undefined)
+        return;
+      yield page;
+      if (startOf(page) < entry.start)
+        return;
+    }
+  }
+  async#holdsBelow({ child, height }, entry) {
+    const page = await loadPage(this.#format, this.#load, child, height);
+    if (page.leaf)
+      return page.entries.some((other) => equalBytes(other.bytes, entry.bytes));
+    for (const below of page.children) {
+      if (this.#format.isBefore(below, entry) || this.#format.isAfter(below, entry))
+        continue;
+      if (!meets(below, entry))
+        continue;
+      if (await this.#holdsBelow({ child: below, height: height - 1 }, entry))
+        return true;
+    }
+    return false;
+  }
+}
+function startOf(page) {
+  return page.child.start ?? 0n;
+}
+function meets(child, entry) {
+  return (child.start === undefined || child.start <= entry.start) && (child.end === undefined || entry.start < child.end);
+}
+
+// src/merge/tree/walk.ts
+var READ_AHEAD = 8;
+async function* walkLeaves(format, tree, load, options = {}) {
+  const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
+  const leaves = leafPages(format, tree, load, options, counter);
+  for await (const entries of loadLeaves(format, load, leaves, options.readAhead)) {
+    counter.leaves++;
+    counter.entries += entries.length;
+    yield entries;
+  }
+  const statistics = {
+    height: tree.height,
+    pageCount: counter.pages,
+    leafCount: counter.leaves,
+    entryCount: counter.entries,
+    fanout: counter.fanout
+  };
+  if (options.within === undefined)
+    checkNumbers(format, tree, statistics);
+  return statistics;
+}
+async function* loadLeaves(format, load, leaves, readAhead = READ_AHEAD) {
+  const pending = [];
+  let last;
+  const take = async () => {
+    const next = pending.shift();
+    const entries = await next?.entries ?? [];
+    const first = entries[0];
+    if (last !== undefined && first !== undefined && format.compareRegion(last, first) > 0) {
+      throw malformedObject({ kind: format.name, path: next?.leaf.page }, "it begins before the end of the leaf to its left", "leaves in ascending order");
+    }
+    last = entries.at(-1);
+    return entries;
+  };
+  for await (const leaf of leaves) {
+    const entries = loadPage(format, load, leaf, 1).then((page) => page.leaf ? page.entries : []);
+    entries.catch(() => {});
+    pending.push({ leaf, entries });
+    if (pending.length > readAhead)
+      yield await take();
+  }
+  while (pending.length > 0)
+    yield await take();
+}
+async function* leafPages(format, tree, load, options, counter) {
+  const stack = [
+    { child: rootOf(tree), height: tree.height }
+  ];
+  for (let next = stack.pop();next !== undefined; next = stack.pop()) {
+    counter.pages++;
+    if (next.height === 1) {
+      yield next.child;
+      continue;
+    }
+    const page = await loadPage(format, load, next.child, next.height);
+    if (page.leaf)
+      continue;
+    checkFanout(format, tree, page.children.length, next.child);
+    counter.fanout = Math.max(counter.fanout, page.children.length);
+    for (const child of page.children.toReversed()) {
+      if (options.within?.(child) ?? true)
+        stack.push({ child, height: next.height - 1 });
+    }
+  }
+}
+function checkFanout(format, tree, children, page) {
+  if (tree.fanout === undefined || children <= tree.fanout)
+    return;
+  throw malformedObject({ kind: format.name, path: page.page }, `${children} children`, `at most ${tree.fanout}, the fanout of the index`);
+}
+function checkNumbers(format, tree, found) {
+  for (const key of ["pageCount", "entryCount"]) {
+    if (found[key] === tree[key])
+      continue;
+    throw malformedObject({ kind: format.name, path: tree.root }, `the tree below this root has a ${key} of ${found[key]}`, `${tree[key]}, as the Track says`);
+  }
+}
+
+// src/merge/tree/diff.ts
+var CONCURRENCY = 8;
+async function* diffIndexes(format, base, side, load, options = {}) {
+  const skipped = new SkippedPages(format, load);
+  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped);
+  const before = new RunCursor(baseRuns);
+  const after = new RunCursor(sideRuns);
+  try {
+    for (;; ) {
+      if (!before.ready)
+        await before.refill();
+      if (!after.ready)
+        await after.refill();
+      const old = before.peek();
+      const own = after.peek();
+      const region = old === undefined || own !== undefined && format.compareRegion(own, old) < 0 ? own : old;
+      if (region === undefined)
+        return;
+      const belongs = (entry) => format.compareRegion(entry, region) === 0;
+      const oldRegion = [];
+      while (!before.take(belongs, oldRegion))
+        await before.refill();
+      const ownRegion = [];
+      while (!after.take(belongs, ownRegion))
+        await after.refill();
+      const { added, removed } = compareSets(oldRegion, ownRegion);
+      const difference = {
+        added: added.length === 0 ? added : await without(skipped, added, true),
+        removed: removed.length === 0 ? removed : await without(skipped, removed, false)
+      };
+      if (difference.added.length > 0 || difference.removed.length > 0)
+        yield difference;
+    }
+  } finally {
+    await before.close();
+    await after.close();
+  }
+}
+async function collectDifference(format, base, side, load, options = {}) {
+  const added = [];
+  const removed = [];
+  for await (const region of diffIndexes(format, base, side, load, options)) {
+    added.push(...region.added);
+    removed.push(...region.removed);
+  }
+  return { added, removed };
+}
+async function openBoth(format, base, side, load, options, skipped) {
+  const before = frontier(base);
+  const after = frontier(side);
+  const open = async (level) => {
+    const opened = await mapConcurrent(level.pages, options.concurrency ?? CONCURRENCY, async (child) => {
+      const page = await loadPage(format, load, child, level.height);
+      if (page.leaf)
+        return [];
+      checkFanout(format, level.tree, page.children.length, child);
+      return page.children;
+    });
+    level.pages = opened.flat().filter((child) => options.within?.(child) ?? true);
+    level.height--;
+  };
+  for (;; ) {
+    if (before !== undefined && after !== undefined && before.height === after.height) {
+      skipShared(before, after, skipped);
+    }
+    const height = Math.max(before?.height ?? 1, after?.height ?? 1);
+    if (height === 1)
+      break;
+    for (const level of [before, after])
+      if (level?.height === height)
+        await open(level);
+  }
+  return [runs(format, base, before, load), runs(format, side, after, load)];
+}
+function frontier(source) {
+  if (!("tree" in source))
+    return;
+  return { tree: source.tree, height: source.tree.height, pages: [rootOf(source.tree)] };
+}
+function skipShared(before, after, skipped) {
+  const own = new Set(after.pages.map((child) => child.page));
+  const shared = new Set;
+  before.pages = before.pages.filter((child) => {
+    if (!own.has(child.page))
+      return true;
+    if (!shared.has(child.page))
+      skipped.add(child, before.height);
+    shared.add(child.page);
+    return false;
   });
-  return entries;
+  after.pages = after.pages.filter((child) => !shared.has(child.page));
 }
-function comparePageEntries(kind, a, b) {
-  const byCell = kind === "spatial-bucket" ? compareBytes(a.group, b.group) : 0;
-  if (byCell !== 0)
-    return byCell;
-  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
+function runs(format, source, level, load) {
+  if (level !== undefined)
+    return loadLeaves(format, load, level.pages);
+  return "entries" in source ? [sortedEntries2(format, source.entries)] : [];
 }
-function checkCell(subject, cell) {
-  if (cell.length > 0 && cell.every((byte) => byte === ZERO || byte === ONE))
-    return;
-  throw malformedObject(subject, `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`, "a text of 0 and 1");
-}
-function readLeafEntry(subject, kind, cursor, writer, pageStart) {
-  const from = cursor.offset;
-  const length = cursor.readArrayLength();
-  let group = NO_GROUP2;
-  if (kind === "spatial-bucket") {
-    group = cursor.readTextBytes();
-    checkCell(subject, group);
-  } else if (kind === "event-array")
-    skipAddress(subject, cursor);
-  writer.raw(cursor.bytes.subarray(from, cursor.offset));
-  const start = pageStart + cursor.readUint();
-  const duration = kind === "event-array" ? 1n : cursor.readUint();
-  const end = start + duration;
-  if (duration === 0n || end > MAX_U64) {
-    throw malformedObject(subject, `an entry from ${start} to ${end}`, "a start below the end");
+function compareSets(old, own) {
+  const [first, second] = [old[0], own[0]];
+  if (first === undefined)
+    return { added: distinct(own), removed: [] };
+  if (second === undefined)
+    return { added: [], removed: distinct(old) };
+  if (old.length === 1 && own.length === 1 && equalBytes(first.bytes, second.bytes)) {
+    return { added: [], removed: [] };
   }
-  writer.uint(start);
-  if (kind === "video-item")
-    writer.uint(duration);
-  else if (kind !== "event-array")
-    writer.uint(end);
-  const rest = cursor.offset;
-  if (kind === "video-item") {
-    const keyAt = cursor.offset;
-    cursor.readBytes();
-    group = cursor.bytes.subarray(keyAt, cursor.offset);
-    skipAddress(subject, cursor);
-    if (length !== 4)
-      throw wrongLength2(subject, length, "4");
-  } else if (kind === "event-array") {
-    if (length !== 2)
-      throw wrongLength2(subject, length, "2");
-  } else
-    readPayload(subject, kind, cursor, length);
-  writer.raw(cursor.bytes.subarray(rest, cursor.offset));
-  return { group, start, end };
+  const oldKeys = new Set(old.map(({ bytes }) => bytesKey(bytes)));
+  const ownKeys = new Set(own.map(({ bytes }) => bytesKey(bytes)));
+  return {
+    added: distinct(own.filter(({ bytes }) => !oldKeys.has(bytesKey(bytes)))),
+    removed: distinct(old.filter(({ bytes }) => !ownKeys.has(bytesKey(bytes))))
+  };
 }
-function readPayload(subject, kind, cursor, length) {
-  cursor.readUint();
-  skipAddress(subject, cursor);
-  if (kind === "spatial-bucket") {
-    if (length < 5 || length > 7)
-      throw wrongLength2(subject, length, "5, 6 or 7");
-    if (length > 5)
-      cursor.readUint();
-    if (length > 6)
-      skipAddress(subject, cursor);
-    return;
-  }
-  if (length < 4 || length > 6)
-    throw wrongLength2(subject, length, "4, 5 or 6");
-  if (length === 4)
-    return;
-  if (cursor.readBoolean() !== (length === 5)) {
-    throw wrongLength2(subject, length, "5 with true (chunked) or 6 with false (packed)");
-  }
-  if (length === 6)
-    cursor.readUint();
+function distinct(entries) {
+  if (entries.length < 2)
+    return entries;
+  return [...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()];
 }
-function wrongLength2(subject, length, expected) {
-  return malformedObject(subject, `an entry of ${length} elements`, expected);
+async function without(skipped, entries, onlyTimed) {
+  const left = [];
+  for (const entry of entries)
+    if (!await skipped.holds(entry, onlyTimed))
+      left.push(entry);
+  return left;
 }
 
 // src/model/index-page.ts
@@ -62179,6 +62947,31 @@ function decodeIndexPage(bytes, context) {
   checkBounds(subject, page);
   return page;
 }
+function encodeIndexLeaf(kind, modality, entries) {
+  const { start, end } = bounds(entries);
+  const writer = new CborWriter(16400);
+  writeHead2(writer, "leaf", start, end, entries.length);
+  for (const entry of entries)
+    writeLeafEntry(writer, kind, entry, start);
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+function encodeIndexInternal(modality, children) {
+  const { start, end } = bounds(children);
+  const writer = new CborWriter(16400);
+  writeHead2(writer, "internal", start, end, children.length);
+  for (const child of children)
+    writeChild2(writer, child);
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+function indexChildLength(child) {
+  const writer = new CborWriter(96);
+  writeChild2(writer, child);
+  return writer.length;
+}
 function bounds(items) {
   const [first, ...rest] = items;
   let start = first?.start ?? 0n;
@@ -62190,6 +62983,29 @@ function bounds(items) {
       end = item.end;
   }
   return { start, end };
+}
+function writeHead2(writer, type, start, end, count) {
+  writer.mapHead(5);
+  writer.text("type");
+  writer.text(type);
+  writer.text("t_max");
+  writer.uint(end);
+  writer.text("t_min");
+  writer.uint(start);
+  writer.text("entries");
+  writer.arrayHead(count);
+}
+function writeChild2(writer, child) {
+  const cells = child.firstCell !== undefined && child.lastCell !== undefined;
+  writer.arrayHead(cells ? 6 : 4);
+  writer.uint(child.start);
+  writer.uint(child.end);
+  writer.bytes(addressBytes(child.page));
+  writer.uint(child.itemCount);
+  for (const cell of [child.firstCell, child.lastCell]) {
+    if (cell !== undefined)
+      writer.text(new TextDecoder().decode(cell));
+  }
 }
 function readChildren2(subject, kind, cursor, count) {
   const children = [];
@@ -62235,64 +63051,224 @@ function checkBounds(subject, page) {
   }
 }
 
+// src/merge/tree/index-format.ts
+var INDEX_PAGE_TARGET = 16384;
+var LEAF_FRAME2 = 1 + 5 + 5 + 6 + 6 + 8 + 9;
+var INTERNAL_FRAME2 = LEAF_FRAME2 + 4;
+function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
+  const spatial = kind === "spatial-bucket";
+  const modalityLength = new TextEncoder().encode(modality).length;
+  const tail = uintLength(modalityLength) + modalityLength;
+  return {
+    name: "Index Page",
+    internalRule: "even",
+    key: (entry) => spatial ? entry.group : undefined,
+    entry: (entry) => entry,
+    decode(bytes, height, address) {
+      const page = decodeIndexPage(bytes, { kind, modality, path: address });
+      if (page.type === "leaf" !== (height === 1)) {
+        throw malformedObject({ kind: "Index Page", path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
+      }
+      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild2) };
+    },
+    encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
+    encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),
+    childOf(page, address) {
+      const items = page.leaf ? page.entries : page.children;
+      let start;
+      let end;
+      for (const item of items) {
+        if (item.start !== undefined && (start === undefined || item.start < start)) {
+          start = item.start;
+        }
+        if (item.end !== undefined && (end === undefined || item.end > end))
+          end = item.end;
+      }
+      const entryCount = page.leaf ? page.entries.length : page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0);
+      const [low, high] = !spatial ? [undefined, undefined] : page.leaf ? [page.entries[0]?.group, page.entries.at(-1)?.group] : [page.children[0]?.low, page.children.at(-1)?.high];
+      return { page: address, low, high, start, end, entryCount };
+    },
+    leafMeter: () => new LeafMeter(kind, pageTarget - LEAF_FRAME2 - tail),
+    internalMeter: () => new InternalMeter(pageTarget - INTERNAL_FRAME2 - tail),
+    compare: (a, b) => comparePageEntries(kind, a, b),
+    compareRegion: (a, b) => spatial ? compareBytes(a.group, b.group) : compareTimes(a, b),
+    canRoute: (children) => !spatial || children.every((child) => child.low !== undefined),
+    reaches(child, entry) {
+      if (!spatial)
+        return child.start !== undefined && child.start <= entry.start;
+      return child.low !== undefined && compareBytes(child.low, entry.group) <= 0;
+    },
+    isBefore(child, entry) {
+      if (!spatial)
+        return child.start !== undefined && entry.start < child.start;
+      return child.low !== undefined && compareBytes(entry.group, child.low) < 0;
+    },
+    isAfter(child, entry) {
+      if (!spatial)
+        return child.end !== undefined && entry.start >= child.end;
+      return child.high !== undefined && compareBytes(entry.group, child.high) > 0;
+    }
+  };
+}
+function compareTimes(a, b) {
+  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
+}
+function treeChild2(child) {
+  const { page, start, end, itemCount, firstCell, lastCell } = child;
+  return { page, start, end, entryCount: itemCount, low: firstCell, high: lastCell };
+}
+function indexChild(child) {
+  return {
+    page: child.page,
+    start: child.start ?? 0n,
+    end: child.end ?? 0n,
+    itemCount: child.entryCount ?? 0,
+    firstCell: child.low,
+    lastCell: child.high
+  };
+}
+
+class LeafMeter {
+  #kind;
+  #room;
+  #starts = [];
+  #fixed = 0;
+  #relative = 0;
+  #start = 0n;
+  #end = 0n;
+  constructor(kind, room) {
+    this.#kind = kind;
+    this.#room = room;
+  }
+  tryAdd(entry) {
+    const first = this.#starts.length === 0;
+    const start = first || entry.start < this.#start ? entry.start : this.#start;
+    const end = first || entry.end > this.#end ? entry.end : this.#end;
+    const fixed = this.#fixed + leafEntryFixedLength(this.#kind, entry);
+    let relative = uintLength(entry.start - start);
+    if (start === this.#start)
+      relative += this.#relative;
+    else
+      for (const other of this.#starts)
+        relative += uintLength(other - start);
+    const size = uintLength(start) + uintLength(end) + uintLength(this.#starts.length + 1) + fixed + relative;
+    if (!first && size > this.#room)
+      return false;
+    this.#starts.push(entry.start);
+    this.#fixed = fixed;
+    this.#relative = relative;
+    this.#start = start;
+    this.#end = end;
+    return true;
+  }
+  clear() {
+    this.#starts = [];
+    this.#fixed = 0;
+    this.#relative = 0;
+  }
+}
+
+class InternalMeter {
+  #room;
+  #count = 0;
+  #length = 0;
+  #start = 0n;
+  #end = 0n;
+  constructor(room) {
+    this.#room = room;
+  }
+  tryAdd(child) {
+    const first = this.#count === 0;
+    const childStart = child.start ?? 0n;
+    const childEnd = child.end ?? 0n;
+    const start = first || childStart < this.#start ? childStart : this.#start;
+    const end = first || childEnd > this.#end ? childEnd : this.#end;
+    const length = this.#length + indexChildLength(indexChild(child));
+    const size = uintLength(start) + uintLength(end) + uintLength(this.#count + 1) + length;
+    if (!first && size > this.#room)
+      return false;
+    this.#count++;
+    this.#length = length;
+    this.#start = start;
+    this.#end = end;
+    return true;
+  }
+  clear() {
+    this.#count = 0;
+    this.#length = 0;
+  }
+}
+
 // src/merge/tree-content.ts
+function isTree(content) {
+  return content.form === "tree";
+}
 function btreeAlgorithm(modality) {
   if (modality.startsWith("scalar.f64."))
     return "dreamdb.btree-float64";
   return modality.startsWith("scalar.str.") ? "dreamdb.btree-string" : "dreamdb.btree-int64";
 }
-async function* leaves(kind, subject, track, read) {
-  const { index, modality, timeline } = track;
-  const visit = async function* (page) {
-    const path = indexPagePath(timeline, modality, page);
-    const bytes = await read(path, page);
-    if (index.form === "scalar-btree-v1") {
-      const decoded = decodeBtreePage(bytes, { algorithm: btreeAlgorithm(modality), path });
-      if (decoded.type === "leaf") {
-        for (const entry of decoded.entries)
-          yield entry.bytes;
-      } else
-        for (const child of decoded.children)
-          yield* visit(child.page);
-      return;
-    }
-    if (kind !== "spatial-bucket" && kind !== "fragment" && kind !== "event-array") {
-      throw malformedObject(subject, `a paged index of a ${kind} Track`, "a kind that has pages");
-    }
-    const decoded = decodeIndexPage(bytes, { kind, modality, path });
-    if (decoded.type === "leaf") {
-      for (const entry of decoded.entries)
-        yield entry.bytes;
-    } else
-      for (const child of decoded.children)
-        yield* visit(child.page);
-  };
-  if (index.form === "paged" || index.form === "scalar-btree-v1")
-    yield* visit(index.root);
+function treeFormat(kind, modality) {
+  if (kind === "scalar-btree") {
+    return btreeFormat(btreeAlgorithm(modality));
+  }
+  const paged = pagedKind(kind);
+  return paged === undefined ? undefined : indexFormat(paged, modality);
 }
-function treeContent(kind, subject, track, read) {
-  const { index } = track;
-  const count = index.form === "paged" ? index.totalItems : index.form === "scalar-btree-v1" ? index.totalEntries : 0;
+async function treeDifference(format, base, side) {
+  const tree = isTree(base) ? base : isTree(side) ? side : undefined;
+  if (tree === undefined)
+    throw new Error("unreachable: neither side is a tree");
+  const { added, removed } = await collectDifference(format, await sourceOf(base), await sourceOf(side), tree.load);
+  const parse = ({ bytes }) => parseIndexEntry({ kind: "track" }, base.kind, bytes);
+  return { added: added.map(parse), removed: removed.map(parse) };
+}
+async function sourceOf(content) {
+  if (isTree(content))
+    return { tree: content.tree };
+  const entries = [];
+  for await (const bytes of content.entries()) {
+    entries.push(parseIndexEntry({ kind: "track" }, content.kind, bytes));
+  }
+  return { entries };
+}
+function treeContent(kind, subject, track, index, read) {
+  const { modality, timeline } = track;
+  const format = treeFormat(kind, modality);
+  if (format === undefined || kind === "scalar-btree" !== (index.form === "scalar-btree-v1")) {
+    throw malformedObject(subject, `a ${index.form} index of a ${kind} Track`, "a form of the kind");
+  }
+  const tree = treeOf(index);
+  const load = (page) => read(indexPagePath(timeline, modality, page), page);
   const content = {
+    form: "tree",
+    tree,
+    load,
     track,
     kind,
-    count,
+    count: tree.entryCount,
     async difference(side) {
-      const other = side.track?.index;
-      if ((index.form === "paged" || index.form === "scalar-btree-v1") && other?.form === index.form && other.root === index.root)
+      if (isTree(side) && side.tree.root === tree.root)
         return { added: [], removed: [] };
-      return await wholeDifference(kind, { base: subject, side: subject }, content, side);
+      return await treeDifference(format, content, side);
     },
     async meeting(intervals) {
       const met = [];
-      for await (const bytes of leaves(kind, subject, track, read)) {
-        const entry = parseIndexEntry(subject, kind, bytes);
-        if (meetsAny(intervals, entry.start, entry.end))
-          met.push(entry);
+      const within = (child) => child.start === undefined || child.end === undefined || meetsAny(intervals, child.start, child.end);
+      for await (const leaf of walkLeaves(format, tree, load, { within })) {
+        for (const { bytes, start, end } of leaf) {
+          if (meetsAny(intervals, start, end))
+            met.push(parseIndexEntry(subject, kind, bytes));
+        }
       }
       return met;
     },
-    entries: () => leaves(kind, subject, track, read)
+    async* entries() {
+      for await (const leaf of walkLeaves(format, tree, load)) {
+        for (const { bytes } of leaf)
+          yield bytes;
+      }
+    }
   };
   return content;
 }
@@ -62314,7 +63290,7 @@ function createTrackLoader(read) {
     const path = trackPath(binding.timeline, binding.modality, binding.address);
     let loading = tracks.get(path);
     if (loading === undefined) {
-      loading = read(path, binding.address).then((bytes) => decodeTrack(bytes, path));
+      loading = read(path, binding.address).then((bytes) => decodeTrack(bytes, path, { deferEntries: true }));
       tracks.set(path, loading);
     }
     const track = await loading;
@@ -62324,7 +63300,15 @@ function createTrackLoader(read) {
   const open = async (binding, kind, path) => {
     const track = await load(binding);
     const { index } = track;
-    return index.form === "inline" ? inlineContent(kind, { kind: "track", path }, track, index.count, index.entries) : treeContent(kind, { kind: "track", path }, track, read);
+    const subject = { kind: "track", path };
+    switch (index.form) {
+      case "inline":
+        return inlineContent(kind, subject, track, index.count, index.entries);
+      case "hot-overlay-v1":
+        throw malformedObject(subject, "an index under a HotShard", "an index of its own");
+      default:
+        return treeContent(kind, subject, track, index, read);
+    }
   };
   return {
     load,
@@ -62406,15 +63390,21 @@ function staleTextIndexes(sides, fields) {
 }
 
 // src/merge/plan.ts
-async function planMerge(request, environment) {
+function createSession({ connector, signal }) {
+  const read = createObjectReader(connector, { signal });
+  return {
+    manifests: createManifestReader(connector, { signal }),
+    read,
+    loader: createTrackLoader(read)
+  };
+}
+async function planMerge(request, environment, session = createSession(environment)) {
   const { connector, concurrency, signal, onProgress } = environment;
   const options = { signal };
   onProgress?.({ stage: "refs", done: 0, total: request.branches.length + 1 });
   const refs = await resolveRefs(connector, request, concurrency, options);
   onProgress?.({ stage: "history", done: 0, total: 1 });
-  const reader = createManifestReader(connector, options);
-  const resolved = await resolveSides(reader, refs, request);
-  const read = createObjectReader(connector, options);
+  const resolved = await resolveSides(session.manifests, refs, request);
   const plan = {
     request,
     trunk: refs.trunk,
@@ -62426,8 +63416,8 @@ async function planMerge(request, environment) {
     tombstones: undefined,
     refusals: resolved.refusals,
     warnings: resolved.warnings,
-    read,
-    loader: createTrackLoader(read)
+    read: session.read,
+    loader: session.loader
   };
   if (resolved.refusals.length > 0)
     return { ...plan, outcome: "refused" };
@@ -62565,6 +63555,32 @@ function checkTracksLength(trunk, fields) {
   }];
 }
 
+// src/merge/page-writer.ts
+function createPageWriter(connector, timeline, modality, concurrency, options) {
+  const writing = new Set;
+  let failure;
+  const check = () => {
+    if (failure !== undefined)
+      throw failure.error;
+  };
+  return {
+    async sink(address, bytes) {
+      while (writing.size >= concurrency)
+        await Promise.race(writing);
+      check();
+      const path = indexPagePath(timeline, modality, address);
+      const write = putObject(connector, path, bytes, options).catch((error) => {
+        failure ??= { error };
+      }).finally(() => writing.delete(write));
+      writing.add(write);
+    },
+    async finish() {
+      await Promise.all(writing);
+      check();
+    }
+  };
+}
+
 // src/merge/join-track.ts
 function withoutRemoved(run, removed) {
   const count = run.offsets.length - 1;
@@ -62670,79 +63686,296 @@ function inlineTrack(like, kind, joined) {
   return { ...like, coverage: joined.coverage, index: inlineIndex(joined.count, joined.bytes) };
 }
 
-// src/merge/build-track.ts
-async function buildTrack(join, like, fused) {
-  const added = [...join.added, ...fused];
-  if (!join.tree && isInline(join.trunk)) {
-    const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
-    return { track: inlineTrack(like, join.kind, joined), count: joined.count, pages: [] };
+// src/merge/tree/split.ts
+function longestPrefix(items, from, meter) {
+  meter.clear();
+  let end = from;
+  for (;end < items.length; end++) {
+    const item = items[end];
+    if (item === undefined || !meter.tryAdd(item))
+      break;
   }
-  const entries = [...added];
-  for await (const bytes of join.trunk.entries()) {
-    if (join.removed.has(bytesKey(bytes)))
-      continue;
-    entries.push(parseIndexEntry({ kind: "track" }, join.kind, bytes));
-  }
-  const coverage = joinCoverage(entries);
-  if (join.kind !== "scalar-btree") {
-    entries.sort((a, b) => compareEntriesFully(join.kind, a, b));
-    const bytes = concatBytes(entries.map((entry) => entry.bytes));
-    const content = inlineContent(join.kind, { kind: "track" }, undefined, entries.length, bytes);
-    const joined = { count: content.count, bytes, coverage };
-    return { track: inlineTrack(like, join.kind, joined), count: entries.length, pages: [] };
-  }
-  return btree(like, entries, coverage);
+  return Math.max(1, end - from);
 }
-function btree(like, entries, coverage) {
-  const algorithm = btreeAlgorithm(like.modality);
+function cutGreedily(items, meter) {
   const pages = [];
-  const emit = (page) => {
-    const bytes = encodeBtreePage(page, algorithm);
-    const address = addressOf(bytes);
-    pages.push({ path: indexPagePath(like.timeline, like.modality, address), bytes });
-    return btreeChildOf(page, address);
+  for (let from = 0;from < items.length; ) {
+    const count = longestPrefix(items, from, meter);
+    pages.push(items.slice(from, from + count));
+    from += count;
+  }
+  return pages;
+}
+function cutEvenly(items, meter) {
+  const pages = [];
+  for (let from = 0;from < items.length; ) {
+    const left = items.length - from;
+    const capacity = longestPrefix(items, from, meter);
+    const count = Math.ceil(left / Math.ceil(left / capacity));
+    pages.push(items.slice(from, from + count));
+    from += count;
+  }
+  return pages;
+}
+
+// src/merge/tree/build.ts
+async function writePage(format, sink, page, height) {
+  const bytes = page.leaf ? format.encodeLeaf(page.entries) : format.encodeInternal(page.children, height);
+  const address = addressOf(bytes);
+  await sink(address, bytes);
+  return format.childOf(page, address);
+}
+async function buildTree(format, runs, sink) {
+  let level = [];
+  let entryCount = 0;
+  let leaf = [];
+  const meter = format.leafMeter();
+  const writeLeaf = async () => {
+    level.push(await writePage(format, sink, { leaf: true, entries: leaf }, 1));
+    leaf = [];
+    meter.clear();
   };
-  const sorted = entries.map((entry) => btreeEntry(algorithm, entry)).sort(compareBtreeEntries);
-  const head = (count) => 1 + 5 + 5 + 6 + 1 + 8 + (count < 24 ? 1 : count < 256 ? 2 : 3) + 10 + 1 + algorithm.length;
-  const pack = (items, size, most) => {
-    const out = [];
-    let current = [];
-    let length = 0;
-    for (const item of items) {
-      const next = length + size(item);
-      if (current.length > 0 && (current.length >= most || next + head(current.length + 1) > BTREE_LIMITS.pageBytes)) {
-        out.push(current);
-        current = [];
-        length = 0;
+  for await (const run of runs) {
+    for (const entry of run) {
+      if (!meter.tryAdd(entry)) {
+        await writeLeaf();
+        meter.tryAdd(entry);
       }
-      current.push(item);
-      length += size(item);
+      leaf.push(entry);
+      entryCount++;
     }
-    out.push(current);
-    return out;
-  };
-  let level = pack(sorted, (entry) => entry.bytes.length, BTREE_LIMITS.leafFanout).map((part) => emit({ type: "leaf", entries: part }));
+  }
+  if (leaf.length > 0)
+    await writeLeaf();
   let height = 1;
+  let fanout = 0;
+  let pageCount = level.length;
   while (level.length > 1) {
-    level = pack(level, btreeChildLength, BTREE_LIMITS.internalFanout).map((children) => emit({ type: "internal", level: height, children }));
     height++;
+    const cut = format.internalRule === "even" ? cutEvenly : cutGreedily;
+    const above = [];
+    for (const children of cut(level, format.internalMeter())) {
+      above.push(await writePage(format, sink, { leaf: false, children }, height));
+      fanout = Math.max(fanout, children.length);
+    }
+    level = above;
+    pageCount += above.length;
   }
   const root = level[0]?.page;
-  return {
-    track: {
-      ...like,
-      coverage,
-      index: {
-        form: "scalar-btree-v1",
-        root,
-        pageCount: pages.length,
-        treeHeight: height,
-        totalEntries: entries.length
-      }
-    },
-    count: entries.length,
-    pages
+  return root === undefined ? undefined : { root, height, pageCount, entryCount, fanout };
+}
+
+// src/merge/tree/apply.ts
+class CannotRoute extends Error {
+}
+var CONCURRENCY2 = 8;
+async function applyChanges(format, tree, changes, load, sink, concurrency = CONCURRENCY2) {
+  const batch = {
+    added: sortedEntries2(format, changes.added),
+    removed: sortedEntries2(format, changes.removed)
   };
+  const { pageCount, entryCount } = tree;
+  const fanout = tree.fanout ?? 0;
+  const work = { format, tree, load, sink, concurrency, pageCount, entryCount, fanout };
+  const root = rootOf(tree);
+  let level;
+  try {
+    level = await rewrite(work, root, tree.height, batch);
+  } catch (error) {
+    if (error instanceof CannotRoute)
+      return "old-form";
+    throw error;
+  }
+  if (level[0] === root)
+    return tree;
+  let height = tree.height;
+  while (level.length > 1)
+    level = await writeInternal(work, level, ++height);
+  const top = level[0];
+  if (top === undefined)
+    return;
+  return {
+    root: top.page,
+    height,
+    pageCount: work.pageCount,
+    entryCount: work.entryCount,
+    fanout: tree.fanout === undefined ? undefined : work.fanout
+  };
+}
+async function rewrite(work, child, height, batch) {
+  if (batch.added.length === 0 && batch.removed.length === 0)
+    return [child];
+  const page = await loadPage(work.format, work.load, child, height);
+  if (page.leaf) {
+    const kept = withoutRemoved2(page.entries, batch.removed);
+    if (kept.length === page.entries.length && batch.added.length === 0)
+      return [child];
+    work.entryCount += kept.length + batch.added.length - page.entries.length;
+    work.pageCount--;
+    return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
+  }
+  const { children } = page;
+  checkFanout(work.format, work.tree, children.length, child);
+  if (batch.added.length > 0 && !work.format.canRoute(children))
+    throw new CannotRoute;
+  const parts = divide(work.format, children, batch);
+  const replaced = await mapConcurrent(children, work.concurrency, (below, index) => rewrite(work, below, height - 1, parts[index] ?? NOTHING2));
+  if (replaced.every((pages, index) => pages[0] === children[index]))
+    return [child];
+  work.pageCount--;
+  return await writeInternal(work, replaced.flat(), height);
+}
+var NOTHING2 = { added: [], removed: [] };
+async function writeLeaves(work, entries) {
+  const pages = [];
+  for (const piece of cutEvenly(entries, work.format.leafMeter())) {
+    pages.push(await writePage(work.format, work.sink, { leaf: true, entries: piece }, 1));
+  }
+  work.pageCount += pages.length;
+  return pages;
+}
+async function writeInternal(work, children, height) {
+  const pages = [];
+  for (const piece of cutEvenly(children, work.format.internalMeter())) {
+    pages.push(await writePage(work.format, work.sink, { leaf: false, children: piece }, height));
+    work.fanout = Math.max(work.fanout, piece.length);
+  }
+  work.pageCount += pages.length;
+  return pages;
+}
+function divide(format, children, batch) {
+  let from = 0;
+  let firstRemoved = 0;
+  return children.map((child, index) => {
+    const next = children[index + 1];
+    let to = from;
+    for (;to < batch.added.length; to++) {
+      const entry = batch.added[to];
+      if (next !== undefined && entry !== undefined && format.reaches(next, entry))
+        break;
+    }
+    const added = batch.added.slice(from, to);
+    from = to;
+    const removed = [];
+    for (let at = firstRemoved;at < batch.removed.length; at++) {
+      const entry = batch.removed[at];
+      if (entry === undefined || format.isAfter(child, entry))
+        break;
+      if (format.isBefore(child, entry))
+        firstRemoved = at + 1;
+      else
+        removed.push(entry);
+    }
+    return { added, removed };
+  });
+}
+function withoutRemoved2(entries, removed) {
+  if (removed.length === 0)
+    return entries;
+  const gone = new Set(removed.map(({ bytes }) => bytesKey(bytes)));
+  return entries.filter(({ bytes }) => !gone.has(bytesKey(bytes)));
+}
+function mergeEntries(format, old, added) {
+  if (added.length === 0)
+    return old;
+  const merged = [];
+  let at = 0;
+  for (const entry of added) {
+    for (let next = old[at];next !== undefined; next = old[at]) {
+      if (format.compare(next, entry) > 0)
+        break;
+      merged.push(next);
+      at++;
+    }
+    merged.push(entry);
+  }
+  for (;at < old.length; at++) {
+    const next = old[at];
+    if (next !== undefined)
+      merged.push(next);
+  }
+  return merged;
+}
+
+// src/merge/build-track.ts
+var MAX_INLINE_BYTES = 1048576;
+var SMALL_BTREE_ENTRIES = 131072;
+var SMALL_TREE_PAGES = 16;
+var LARGE_CHANGE = 0.5;
+async function buildTrack(join, like, fused, pages) {
+  const added = [...join.added, ...fused];
+  const format = join.inlineOnly ? undefined : treeFormat(join.kind, like.modality);
+  if (isInline(join.trunk) && !join.tree) {
+    const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
+    const paged = join.kind !== "scalar-btree" && join.kind !== "video-item" && inlineLength(joined.count, joined.bytes.length) > MAX_INLINE_BYTES;
+    if (format === undefined || !paged) {
+      return { track: inlineTrack(like, join.kind, joined), count: joined.count };
+    }
+  }
+  if (format === undefined)
+    throw new Error("unreachable: a tree of a kind that has none");
+  const coverage = joinCoverage([
+    ...join.trunk.track === undefined || join.trunk.count === 0 ? [] : [join.trunk.track.coverage],
+    ...added
+  ]);
+  const tree = await joinTree(join, format, added, pages);
+  await pages.finish();
+  const index = join.kind === "scalar-btree" ? btreeIndex(tree) : pagedIndex(tree);
+  return { track: { ...like, coverage, index }, count: tree.entryCount };
+}
+function inlineLength(count, entries) {
+  const head = new CborWriter;
+  head.arrayHead(count);
+  return head.length + entries;
+}
+function builtWhole(kind, trunk, changes) {
+  const { entryCount, pageCount } = trunk.tree;
+  const small = kind === "scalar-btree" ? entryCount <= SMALL_BTREE_ENTRIES : pageCount <= SMALL_TREE_PAGES;
+  return small || changes > entryCount * LARGE_CHANGE;
+}
+async function joinTree(join, format, added, pages) {
+  const { trunk, removed } = join;
+  let tree = "old-form";
+  if (isTree(trunk) && !builtWhole(join.kind, trunk, added.length + removed.size)) {
+    tree = await applyChanges(format, trunk.tree, { added, removed: removed.values() }, trunk.load, pages.sink);
+  }
+  if (tree === "old-form") {
+    tree = await buildTree(format, mergedRuns(join, format, added), pages.sink);
+  }
+  if (tree === undefined)
+    throw new Error("unreachable: a merge leaves at least trunk's entries");
+  return tree;
+}
+async function* mergedRuns(join, format, added) {
+  const { removed } = join;
+  const coming = sortedEntries2(format, added);
+  let next = 0;
+  for await (const leaf of leavesOf(join, format)) {
+    const kept = removed.size === 0 ? leaf : leaf.filter(({ bytes }) => !removed.has(bytesKey(bytes)));
+    const last = kept.at(-1);
+    if (last === undefined)
+      continue;
+    const from = next;
+    for (let entry = coming[next];entry !== undefined; entry = coming[++next]) {
+      if (format.compare(entry, last) >= 0)
+        break;
+    }
+    yield mergeEntries(format, kept, coming.slice(from, next));
+  }
+  if (next < coming.length)
+    yield coming.slice(next);
+}
+async function* leavesOf(join, format) {
+  const { trunk } = join;
+  if (isTree(trunk)) {
+    yield* walkLeaves(format, trunk.tree, trunk.load);
+    return;
+  }
+  const entries = [];
+  for await (const bytes of trunk.entries()) {
+    entries.push(parseIndexEntry({ kind: "track" }, trunk.kind, bytes));
+  }
+  yield sortedEntries2(format, entries);
 }
 
 // src/merge/execute.ts
@@ -62790,8 +64023,7 @@ async function writeField(plan, { field }, join, environment) {
     }
     fused.push(result);
   }
-  const built = await buildTrack(join, await plan.loader.load(join.like), fused.flatMap(({ entries }) => entries));
-  await mapConcurrent(built.pages, concurrency, ({ path, bytes }) => putObject(connector, path, bytes, { signal }), signal);
+  const built = await buildTrack(join, await plan.loader.load(join.like), fused.flatMap(({ entries }) => entries), createPageWriter(connector, field.timeline, field.modality, concurrency, { signal }));
   const bytes = encodeTrack(built.track);
   const address = addressOf(bytes);
   await putObject(connector, trackPath(field.timeline, field.modality, address), bytes, { signal });
@@ -62913,8 +64145,9 @@ var LONGEST_PAUSE_MILLISECONDS = 5000;
 async function mergeMany(request, environment) {
   const counted = withStatistics(environment.connector);
   const inner = { ...environment, connector: counted.connector };
+  const session = createSession(inner);
   for (let attempt = 1;; attempt++) {
-    const plan = await planMerge(request, inner);
+    const plan = await planMerge(request, inner, session);
     const finish = (status, manifest, executed = new Map, resolvedByReading = false, warnings = []) => reportOf(plan, { status, manifest, executed, attempts: attempt, resolvedByReading, warnings }, counted.statistics);
     if (plan.outcome === "refused" || plan.outcome === "already-merged") {
       return finish(plan.outcome, null);
@@ -63772,10 +65005,11 @@ function credentialSource(environment, isAws, profile) {
       renew: () => false
     };
   }
-  return new ChainSource(environmentRegion, profile);
+  return new ChainSource(environmentRegion, profile ?? setting(environment, "AWS_PROFILE"));
 }
 var LONGEST_USE_MS = 5 * 60000;
 var MARGIN_MS = 60000;
+var SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 class ChainSource {
   #environmentRegion;
@@ -63814,7 +65048,12 @@ class ChainSource {
   }
   async#client() {
     const { S3Client } = await Promise.resolve().then(() => __toESM(require_dist_cjs17(), 1));
-    const options = { ignoreCache: true, region: this.#environmentRegion, profile: this.#profile };
+    const options = {
+      ignoreCache: true,
+      region: this.#environmentRegion,
+      profile: this.#profile,
+      logger: SILENT
+    };
     return new S3Client(withoutUndefined(options));
   }
   async#resolve() {
@@ -63897,7 +65136,8 @@ function hostUrl(url) {
   const host = parseHttp(url);
   const segments = host.pathname.split("/").filter((segment) => segment !== "").map((segment) => decode2(url, segment));
   const aws = AWS_HOST.exec(host.hostname);
-  const bucketInHost = aws?.[1] ?? (segments.length === 0 ? host.hostname.split(".")[0] : undefined);
+  const mayHoldBucket = segments.length === 0 && /^[^[\d].*\./.test(host.hostname);
+  const bucketInHost = aws?.[1] ?? (mayHoldBucket ? host.hostname.split(".")[0] : undefined);
   const bucket = bucketInHost ?? segments.shift() ?? "";
   checkParts(url, bucket, segments);
   const origin = `${host.protocol}//${host.host}`;
@@ -63924,6 +65164,9 @@ function parseHttp(text) {
   }
   if (url.username !== "" || url.password !== "") {
     throw usage(`${url.protocol}//…@${url.host}${url.pathname}`, "Credentials do not belong into a " + "URL: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
+  }
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(text)) {
+    throw usage(text, 'The path must not contain "." or ".." as a part.');
   }
   if (url.search !== "" || url.hash !== "") {
     throw usage(`${url.origin}${url.pathname}`, "Leave out what follows the path (? or #).");
@@ -64974,7 +66217,7 @@ function parseDryRun(name, text) {
 // action/outputs.ts
 var MOST_LISTED = 20;
 var MOST_ANCHORS = 5;
-function failureOutputs(error) {
+function failureOutputs(error, reportPath = "") {
   return {
     status: "failed",
     error,
@@ -64988,7 +66231,7 @@ function failureOutputs(error) {
     refusals: "[]",
     "refusal-count": "0",
     warnings: "[]",
-    report: ""
+    report: reportPath
   };
 }
 function reportOutputs(report, reportPath) {
@@ -65022,7 +66265,7 @@ function plain(text) {
 function code(text) {
   return `<code>${plain(text)}</code>`;
 }
-function table(head, rows) {
+function table2(head, rows) {
   const line = (cells) => `| ${cells.join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join(`
 `);
@@ -65048,7 +66291,7 @@ var RULES = {
   "no-common-ancestor": 4,
   "constant-differs": 5
 };
-function headline(report) {
+function headline2(report) {
   const merged = report.branches.filter(({ state }) => state === "merged").length;
   const branches = `${merged} branch${merged === 1 ? "" : "es"}`;
   switch (report.status) {
@@ -65064,13 +66307,13 @@ function headline(report) {
 }
 function reportSummary(report) {
   const parts = [
-    `### ${plain(headline(report))}`,
+    `### ${plain(headline2(report))}`,
     ...report.dryRun ? ["Dry run: nothing was written."] : [],
-    facts(report),
+    facts2(report),
     ...report.refusals.length > 0 ? [refusalTable(report.refusals)] : [],
     ...report.warnings.map(warningLine),
     branchTable(report),
-    ...report.fields.length > 0 ? [fieldTable(report)] : []
+    ...report.fields.length > 0 ? [fieldTable2(report)] : []
   ];
   return `${parts.join(`
 
@@ -65084,7 +66327,7 @@ ${problems.map((problem) => `- ${plain(problem)}`).join(`
 `)}
 `;
 }
-function facts(report) {
+function facts2(report) {
   const rows = [
     ["trunk before", code(report.trunk.before)],
     ...report.trunk.after === null ? [] : [["trunk after", code(report.trunk.after)]],
@@ -65093,12 +66336,12 @@ function facts(report) {
     ["read", `${report.read.bytes} bytes`],
     ...report.attempts > 1 ? [["attempts", String(report.attempts)]] : []
   ];
-  return table(["", ""], rows);
+  return table2(["", ""], rows);
 }
 function branchTable({ branches }) {
   return cut(["branch", "what became of it", "tip"], branches.map(({ name, state, tip }) => [code(name), state.replaceAll("-", " "), code(tip)]));
 }
-function fieldTable({ fields }) {
+function fieldTable2({ fields }) {
   return cut(["field", "kind", "action", "changed by", "entries", "added", "buckets fused"], fields.map((field) => [
     code(field.field),
     plain(field.kind),
@@ -65111,8 +66354,8 @@ function fieldTable({ fields }) {
 }
 function cut(head, rows) {
   if (rows.length <= MOST_ROWS)
-    return table(head, rows);
-  return `${table(head, rows.slice(0, MOST_ROWS))}
+    return table2(head, rows);
+  return `${table2(head, rows.slice(0, MOST_ROWS))}
 
 ${rows.length - MOST_ROWS} more are in the report.`;
 }
@@ -65129,9 +66372,9 @@ function refusalTable(refusals) {
     ];
   });
   const parts = [
-    table(["reason", "field", "between", "found", "what to do"], rows),
+    table2(["reason", "field", "between", "found", "what to do"], rows),
     ...shown.flatMap((refusal, index) => {
-      const lines = evidence2(refusal);
+      const lines = evidence3(refusal);
       return lines.length === 0 ? [] : [details(`Evidence ${index + 1}: ${code(refusal.code)}`, lines.join(`
 `))];
     })
@@ -65143,7 +66386,7 @@ function refusalTable(refusals) {
 
 `);
 }
-function evidence2(refusal) {
+function evidence3(refusal) {
   const list = (title, values, count) => values === undefined || values.length === 0 ? [] : [
     `- ${title}: ${values.slice(0, MOST_ANCHORS2).map((value) => code(String(value))).join(" ")}` + ((count ?? values.length) > MOST_ANCHORS2 ? ` and ${(count ?? values.length) - MOST_ANCHORS2} more` : "")
   ];
@@ -65172,22 +66415,27 @@ async function runAction(runner, effects, signal) {
     pullRequest: event.pullRequest
   });
   if (!read.ok) {
-    await giveUp(runner, "usage", "These inputs need another look", read.problems.map(redact));
+    const problems = read.problems.map(redact);
+    await giveUp(runner, failureOutputs("usage"), "These inputs need another look", problems);
     return;
   }
   const { inputs } = read;
   const limit = new AbortController;
   const timer = inputs.timeout === undefined ? undefined : setTimeout(() => limit.abort(interruption("timeout", "out of time (the input timeout)")), inputs.timeout);
+  const stop = AbortSignal.any([signal, limit.signal]);
   try {
     checkAccess(runner, inputs, event);
-    const report = await merge(runner, inputs, effects, AbortSignal.any([signal, limit.signal]));
-    await tell(runner, inputs, report);
-  } catch (error) {
-    const code = error instanceof DreamDBError ? error.code : "internal";
-    const message = error instanceof Error ? error.message : String(error);
-    if (!(error instanceof DreamDBError) && error instanceof Error)
-      runner.log(`${error.stack}`);
-    await giveUp(runner, code, `The merge into ${inputs.ref} failed: ${code}`, [redact(message)]);
+    const { url, report } = await merge(runner, inputs, effects, stop);
+    await tell(runner, inputs, url, report);
+  } catch (thrown) {
+    const error = toFault(thrown, stop);
+    if (error.code === "internal" && thrown instanceof Error)
+      runner.log(`${thrown.stack}`);
+    const title = `The merge into ${inputs.ref} failed: ${error.code}`;
+    const { ref, dryRun } = inputs;
+    const failed = failedMergeDocument({ backend: redact(inputs.backend), ref, dryRun }, error);
+    const path = await writeReport(runner, inputs, failed).catch(() => "");
+    await giveUp(runner, failureOutputs(error.code, path), title, [redact(error.message)]);
   } finally {
     clearTimeout(timer);
   }
@@ -65220,6 +66468,7 @@ async function merge(runner, inputs, effects, signal) {
   const connector = await openConnector(inputs.backend, {
     environment: withoutEmpty(runner.environment),
     concurrency: inputs.concurrency,
+    onWait: (message) => runner.log(message),
     ...inputs.endpoint === undefined ? {} : { endpoint: inputs.endpoint },
     ...inputs.region === undefined ? {} : { region: inputs.region }
   });
@@ -65227,7 +66476,8 @@ async function merge(runner, inputs, effects, signal) {
     const branches = await branchesOf(runner, inputs, connector, signal);
     runner.log(`${inputs.dryRun ? "planning to merge" : "merging"} ${branches.length} ` + `branch${branches.length === 1 ? "" : "es"} into ${inputs.ref} in ${connector.url}`);
     const { ref, buckets, allowIdentical, picks, maxDepth, attempts, dryRun } = inputs;
-    return await mergeMany({ ref, branches, buckets, allowIdentical, picks, maxDepth, attempts, dryRun }, { ...effects, connector, concurrency: inputs.concurrency, signal });
+    const report = await mergeMany({ ref, branches, buckets, allowIdentical, picks, maxDepth, attempts, dryRun }, { ...effects, connector, concurrency: inputs.concurrency, signal });
+    return { url: connector.url, report };
   } finally {
     await connector.close();
   }
@@ -65253,23 +66503,34 @@ async function branchesOf(runner, inputs, connector, signal) {
   checkLength(names.length);
   return names;
 }
-async function tell(runner, inputs, report) {
-  const path = resolve(inputs.reportFile === undefined ? runner.environment["RUNNER_TEMP"] || "." : runner.environment["GITHUB_WORKSPACE"] || ".", inputs.reportFile ?? `dreamdb-merge-${process2.pid}.json`);
-  const document = { version: DOCUMENT_VERSION, command: "merge-many", ...report, error: null };
-  await runner.writeFile(path, documentText(document));
-  runner.log(headline(report));
+async function writeReport(runner, inputs, document) {
+  const { RUNNER_TEMP, GITHUB_WORKSPACE } = runner.environment;
+  const path = inputs.reportFile === undefined ? resolve(RUNNER_TEMP || ".", `dreamdb-merge-${process2.pid}.json`) : resolve(GITHUB_WORKSPACE || ".", inputs.reportFile);
+  const envelope = { version: DOCUMENT_VERSION, command: "merge-many", ...document };
+  await runner.writeFile(path, documentText(envelope));
+  return path;
+}
+async function tell(runner, inputs, url, report) {
+  for (const line of mergeText(report, createStyle(false)).trimEnd().split(`
+`))
+    runner.log(line);
   for (const annotation of annotationsOf(report))
     runner.annotate(annotation);
+  const path = await writeReport(runner, inputs, mergeDocument(url, report)).catch((cause) => {
+    const message = `the report cannot be written: ${cause}`;
+    runner.annotate({ level: "warning", title: "no report", message });
+    return "";
+  });
   setOutputs(runner, reportOutputs(report, path));
   if (inputs.summary)
     await runner.writeSummary(reportSummary(report));
   const failed = report.status === "refused" ? inputs.failOn !== "error" : inputs.failOn === "warning" && report.warnings.length > 0;
   if (!failed)
     return;
-  runner.fail(report.status === "refused" ? `${headline(report)}. Nothing was written; the job summary has the evidence.` : `${headline(report)}, with warnings, and fail-on is warning.`);
+  runner.fail(report.status === "refused" ? `${headline2(report)}. Nothing was written; the job summary has the evidence.` : `${headline2(report)}, with warnings, and fail-on is warning.`);
 }
-async function giveUp(runner, code, title, problems) {
-  setOutputs(runner, failureOutputs(code));
+async function giveUp(runner, outputs, title, problems) {
+  setOutputs(runner, outputs);
   await runner.writeSummary(failureSummary(title, problems));
   runner.fail([title, ...problems].join(`
 `));
@@ -67646,13 +68907,16 @@ function getIDToken(aud) {
 // action/runner.ts
 import { readFile as readFile3, writeFile as writeFile2 } from "node:fs/promises";
 import process3 from "node:process";
+function harmless(line) {
+  return line.replace(/^(\s*)(::|##\[)/gm, "$1​$2");
+}
 function githubRunner() {
   return {
     environment: process3.env,
     input: (name) => getInput(name),
     setOutput: (name, value) => setOutput(name, value),
     mask: (secret) => setSecret(secret),
-    log: (line) => info(line),
+    log: (line) => info(harmless(line)),
     annotate: ({ level, title, message }) => exports_core[level](message, { title }),
     async writeSummary(markdown) {
       if (process3.env["GITHUB_STEP_SUMMARY"] === undefined)

@@ -4,7 +4,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { encodeBase32 } from "../../src/encoding/base32.ts";
 import { backendUrl, copyStore, treeDigest, unpackFixture } from "../support/fixtures.ts";
+import { isInstalled, startS3Server } from "../support/s3-servers.ts";
 import { type ActionRun, runAction } from "./run-action.ts";
+import { putStore } from "./s3-store.ts";
+
+if (!isInstalled("gofakes3")) {
+  console.warn("skipped: a store on S3: run scripts/install-s3-servers.sh");
+}
 
 /** A copy of a golden store that may be changed. */
 const golden = (name: string) => copyStore(join(unpackFixture("golden/stores"), name, "store"));
@@ -163,7 +169,11 @@ describe("a failure", () => {
     const store = golden("missing-branch");
     const run = await runAction({ backend: backendUrl(store), branches: "w0,zzz,w1,yyy" });
     expect(run.exitCode).toBe(1);
-    expect(run.outputs).toMatchObject({ status: "failed", error: "ref-missing", report: "" });
+    expect(run.outputs).toMatchObject({ status: "failed", error: "ref-missing" });
+    expect(JSON.parse(readFileSync(run.outputs["report"] ?? "", "utf8"))).toMatchObject({
+      status: "failed",
+      error: { code: "ref-missing", names: ["zzz", "yyy"] },
+    });
     expect(errorsOf(run).join()).toContain("zzz, yyy");
     expect(run.summary).toContain("ref-missing");
   });
@@ -225,6 +235,25 @@ describe("a cancelled step", () => {
       expect(errorsOf(run).join()).toContain("The ref has not moved");
     } finally {
       server.close();
+    }
+  });
+});
+
+describe.skipIf(!isInstalled("gofakes3"))("a store on S3", () => {
+  test("is merged, and planned without credentials", async () => {
+    const server = await startS3Server("gofakes3");
+    try {
+      await putStore(server, join(unpackFixture("golden/stores"), "disjoint-3/store"), "store");
+      const backend = `s3://${server.bucket}/store`;
+      const inputs = { backend, endpoint: server.endpoint, branches: "w{0..2}" };
+      const planned = await runAction({ ...inputs, "dry-run": "true" });
+      expect(planned.stdout).toContain("::notice title=no credentials::");
+      expect(planned.outputs).toMatchObject({ status: "merged", manifest: "" });
+      const run = await runAction(inputs, { environment: server.environment });
+      expect(run.exitCode).toBe(0);
+      expect(run.outputs["merged-count"]).toBe("3");
+    } finally {
+      await server.stop();
     }
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { annotationsOf } from "../../action/annotations.ts";
 import { code, plain } from "../../action/markdown.ts";
 import { reportOutputs } from "../../action/outputs.ts";
+import { harmless } from "../../action/runner.ts";
 import { reportSummary } from "../../action/summary.ts";
 import { addressOf } from "../../src/encoding/address.ts";
 import type { Refusal } from "../../src/merge/refusal.ts";
@@ -58,6 +59,21 @@ describe("text from a store", () => {
     test(`shows as itself: ${JSON.stringify(text)}`, () => {
       expect(plain(text)).toBe(expected);
       expect(code(text)).toBe(`<code>${expected}</code>`);
+    });
+  }
+});
+
+describe("a log line", () => {
+  const lines: readonly (readonly [string, string])[] = [
+    ["::set-output name=a::b", "\u200b::set-output name=a::b"],
+    ["  ::add-mask::x", "  \u200b::add-mask::x"],
+    ["field a\n::error::b", "field a\n\u200b::error::b"],
+    ["##[command]rm", "\u200b##[command]rm"],
+    ["a::b", "a::b"],
+  ];
+  for (const [line, expected] of lines) {
+    test(`is no command to the runner: ${JSON.stringify(line)}`, () => {
+      expect(harmless(line)).toBe(expected);
     });
   }
 });
