@@ -76,7 +76,7 @@ const refused: readonly {
         anchors: twice,
       })),
       { code: "constant-differs", field: "title" },
-      { code: "field-missing", field: "title" },
+      { code: "field-missing", field: "thumbnail" },
     ],
   },
 ];
