@@ -54,6 +54,8 @@ export interface Expectation {
   readonly rounds?: number;
   /** The reference reads the result and cannot write on top of it. */
   readonly readsOnly?: boolean;
+  /** The reference cannot merge on top, because of what is missing from history. */
+  readonly noMergeOnTop?: boolean;
 
   readonly refusals?: readonly ExpectedRefusal[];
   /** Codes of refusals that may come with the expected ones. */
@@ -62,6 +64,8 @@ export interface Expectation {
   readonly anchorsAtLeast?: boolean;
 
   readonly error?: { readonly code: readonly string[]; readonly names?: readonly string[] };
+  /** Damage that shows only while objects are written: a dry run passes, unreferenced objects may stay. */
+  readonly foundLate?: boolean;
   /** Any error code will do. */
   readonly errorAny?: boolean;
 }

@@ -84,12 +84,8 @@ class Attempt {
     const tips = refsOf(this.#store);
     const before = treeOf(this.#store);
 
-    const dry = judge(
-      expected,
-      await this.#merge(this.#store, expected.branches, ["--dry-run"]),
-      tips,
-      true,
-    );
+    const dryRun = await this.#merge(this.#store, expected.branches, ["--dry-run"]);
+    const dry = expected.foundLate ? [] : judge(expected, dryRun, tips, true);
     this.#unchanged("dry run", before);
     if (expected.order) copyStore(this.#store, `${this.#store}-order`);
     const run = await this.#merge(this.#store, expected.branches, []);
@@ -97,7 +93,7 @@ class Attempt {
     this.#add("", judge(expected, run, tips, false));
     this.#add("dry run", dry.filter((problem) => !this.#problems.includes(problem)));
     if (expected.status !== "merged" && expected.status !== "fast-forwarded") {
-      this.#unchanged("", before);
+      this.#unchanged("", before, expected.foundLate);
       return this.#problems;
     }
     if (this.#problems.length > 0) return this.#problems;
@@ -123,11 +119,13 @@ class Attempt {
     );
   }
 
-  #unchanged(where: string, before: Tree): void {
-    const changes = differences(before, treeOf(this.#store));
-    if (changes.length > 0) {
-      this.#add(where, [`the store was changed: ${changes.slice(0, 4).join(", ")}`]);
-    }
+  #unchanged(where: string, before: Tree, mayAdd = false): void {
+    const changes = differences(before, treeOf(this.#store))
+      .filter((change) =>
+        !mayAdd || !change.startsWith("added ") || change.startsWith("added refs/")
+      );
+    if (changes.length === 0) return;
+    this.#add(where, [`the store was changed: ${changes.slice(0, 4).join(", ")}`]);
   }
 
   /** Nothing but trunk's ref may change, nothing may go, and nothing half-written may stay. */
@@ -174,7 +172,7 @@ class Attempt {
   }
 
   async #readByReference(): Promise<void> {
-    const { name, trunk, readsOnly } = this.#expected;
+    const { name, trunk, readsOnly, noMergeOnTop } = this.#expected;
     const { problems } = await this.#checker.ask("verify", {
       root: this.#store,
       ref: trunk,
@@ -184,7 +182,12 @@ class Attempt {
     if (readsOnly || (problems?.length ?? 0) > 0) return;
     const copy = `${this.#store}-exercise`;
     copyStore(this.#store, copy);
-    const exercised = await this.#checker.ask("exercise", { root: copy, ref: trunk, model: name });
+    const exercised = await this.#checker.ask("exercise", {
+      root: copy,
+      ref: trunk,
+      model: name,
+      mergeOnTop: !noMergeOnTop,
+    });
     this.#add("reference", exercised.problems ?? []);
   }
 
