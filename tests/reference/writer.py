@@ -13,7 +13,7 @@ import time
 
 import dreamdb
 
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.05
 
 
 def main(backend, ref, first):
