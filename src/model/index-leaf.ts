@@ -54,14 +54,15 @@ export function readLeafEntries(
   pageStart: bigint,
 ): readonly PageEntry[] {
   const writer = new CborWriter((cursor.bytes.length - cursor.offset) + 18 * count);
-  const pending: { at: number; group: Uint8Array; start: bigint; end: bigint }[] = [];
+  const ends: number[] = [];
+  const parsed: EntryParts[] = [];
   for (let index = 0; index < count; index++) {
-    const at = writer.length;
-    pending.push({ at, ...readLeafEntry(subject, kind, cursor, writer, pageStart) });
+    parsed.push(readLeafEntry(subject, kind, cursor, writer, pageStart));
+    ends.push(writer.length);
   }
   const bytes = writer.finish();
-  const entries: PageEntry[] = pending.map(({ at, group, start, end }, index) => ({
-    bytes: bytes.subarray(at, pending[index + 1]?.at ?? bytes.length),
+  const entries = parsed.map(({ group, start, end }, index): PageEntry => ({
+    bytes: bytes.subarray(ends[index - 1] ?? 0, ends[index]),
     group,
     start,
     end,
@@ -112,12 +113,20 @@ export function comparePageEntries(kind: PagedKind, a: PageEntry, b: PageEntry):
 
 /** Checks that a cell is a text of `0` and `1`. @throws DreamDBError malformed-object */
 export function checkCell(subject: Subject, cell: Uint8Array): void {
-  if (cell.length > 0 && cell.every((byte) => byte === ZERO || byte === ONE)) return;
+  let valid = cell.length > 0;
+  for (const byte of cell) valid &&= byte === ZERO || byte === ONE;
+  if (valid) return;
   throw malformedObject(
     subject,
     `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`,
     "a text of 0 and 1",
   );
+}
+
+interface EntryParts {
+  readonly group: Uint8Array;
+  readonly start: bigint;
+  readonly end: bigint;
 }
 
 function readLeafEntry(
@@ -126,7 +135,7 @@ function readLeafEntry(
   cursor: CborCursor,
   writer: CborWriter,
   pageStart: bigint,
-): { group: Uint8Array; start: bigint; end: bigint } {
+): EntryParts {
   const from = cursor.offset;
   const length = cursor.readArrayLength();
   let group: Uint8Array = NO_GROUP;

@@ -166,10 +166,9 @@ export function indexChildLength(child: IndexChild): number {
 export function bounds(
   items: readonly { readonly start: bigint; readonly end: bigint }[],
 ): { readonly start: bigint; readonly end: bigint } {
-  const [first, ...rest] = items;
-  let start = first?.start ?? 0n;
-  let end = first?.end ?? 0n;
-  for (const item of rest) {
+  let start = items[0]?.start ?? 0n;
+  let end = items[0]?.end ?? 0n;
+  for (const item of items) {
     if (item.start < start) start = item.start;
     if (item.end > end) end = item.end;
   }
