@@ -21,8 +21,8 @@ export function encodeBase32(bytes: Uint8Array): string {
   let text = "";
   let pending = 0;
   let pendingBits = 0;
-  for (const byte of bytes) {
-    pending = (pending << 8) | byte;
+  for (let index = 0; index < bytes.length; index++) {
+    pending = (pending << 8) | (bytes[index] ?? 0);
     pendingBits += 8;
     while (pendingBits >= BITS) {
       pendingBits -= BITS;

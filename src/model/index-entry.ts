@@ -53,7 +53,7 @@ const LED_BY_ANOTHER: ReadonlySet<EntryKind> = new Set([
   "event-array",
 ]);
 
-function addressAt(subject: Subject, cursor: CborCursor): Address {
+function addressAt(subject: Subject, cursor: CborCursor): Uint8Array {
   const bytes = cursor.readBytes();
   if (bytes.length !== 33 || bytes[0] !== 0x1e) {
     throw malformedObject(
@@ -62,7 +62,7 @@ function addressAt(subject: Subject, cursor: CborCursor): Address {
       "an address of 33 bytes",
     );
   }
-  return addressFromBytes(bytes);
+  return bytes;
 }
 
 function wrongLength(subject: Subject, kind: string, length: number, expected: string) {
@@ -148,26 +148,32 @@ export function readIndexEntry(
 interface EntryParts {
   readonly start: bigint;
   readonly end: bigint;
-  readonly address: Address;
+  readonly address: Uint8Array;
   readonly group?: Uint8Array;
   readonly size?: number | undefined;
   readonly slice?: IndexEntry["slice"];
   readonly table?: number | undefined;
-  readonly rerank?: Address | undefined;
+  readonly rerank?: Uint8Array | undefined;
   readonly chunked?: boolean;
 }
 
 function entry(cursor: CborCursor, offset: number, parts: EntryParts): IndexEntry {
+  const { address, rerank } = parts;
   return {
     bytes: cursor.bytes.subarray(offset, cursor.offset),
     group: parts.group ?? NO_GROUP,
     start: parts.start,
     end: parts.end,
-    address: parts.address,
+    // Of many entries that are read few are ever looked up, and letters are dear to make.
+    get address() {
+      return addressFromBytes(address);
+    },
     size: parts.size,
     slice: parts.slice,
     table: parts.table,
-    rerank: parts.rerank,
+    get rerank() {
+      return rerank === undefined ? undefined : addressFromBytes(rerank);
+    },
     chunked: parts.chunked ?? false,
   };
 }

@@ -8,7 +8,6 @@ import type { FileHandle } from "node:fs/promises";
 import { randomInt } from "node:crypto";
 import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Address } from "../encoding/address.ts";
 import { systemCode } from "./file-errors.ts";
 
 /** Waits until the entries of a folder have reached the disk. */
@@ -54,10 +53,9 @@ export class TemporaryFiles {
     path: string,
     temporaryStem: string,
     bytes: Uint8Array,
-    address: Address,
     signal?: AbortSignal,
   ): Promise<"written" | "present"> {
-    return await this.#with(temporaryStem, bytes, address, async (temporary) => {
+    return await this.#with(temporaryStem, bytes, async (temporary) => {
       signal?.throwIfAborted();
       try {
         await link(temporary, path);
@@ -76,10 +74,9 @@ export class TemporaryFiles {
     path: string,
     temporaryStem: string,
     bytes: Uint8Array,
-    address: Address,
     signal?: AbortSignal,
   ): Promise<void> {
-    await this.#with(temporaryStem, bytes, address, async (temporary) => {
+    await this.#with(temporaryStem, bytes, async (temporary) => {
       signal?.throwIfAborted();
       await rename(temporary, path);
     });
@@ -94,9 +91,10 @@ export class TemporaryFiles {
   async #with<T>(
     stem: string,
     bytes: Uint8Array,
-    address: Address,
     place: (temporary: string) => Promise<T>,
   ): Promise<T> {
+    // Named as the reference names them; the stem of an object ends in its address already.
+    const address = stem.slice(stem.lastIndexOf("/") + 1);
     const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
     const handle = await open(temporary, "wx", 0o666);
     this.#live.add(temporary);

@@ -11,7 +11,7 @@
 import { mkdir, open, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Address } from "../encoding/address.ts";
-import { addressBytes, addressOf } from "../encoding/address.ts";
+import { addressBytes } from "../encoding/address.ts";
 import { equalBytes } from "../encoding/bytes.ts";
 import { DreamDBError } from "../errors.ts";
 import { checkWritableRefName } from "../model/ref-name.ts";
@@ -42,6 +42,8 @@ export class FileConnector implements Connector {
   readonly #temporary = new TemporaryFiles();
   /** Folders with entries that may not have reached the disk yet. */
   #unsynced = new Set<string>();
+  /** Folders that are known to exist; nobody deletes folders of a store while it is in use. */
+  readonly #made = new Set<string>();
   #rootChecked = false;
 
   /**
@@ -77,9 +79,8 @@ export class FileConnector implements Connector {
     const file = this.#file(path);
     return await this.#do("write an object", file, options, async () => {
       if (await this.#adopt(path, file, bytes)) return "present";
-      await mkdir(dirname(file), { recursive: true });
-      const address = addressOf(bytes);
-      const outcome = await this.#temporary.create(file, file, bytes, address, options?.signal);
+      await this.#makeFolder(dirname(file));
+      const outcome = await this.#temporary.create(file, file, bytes, options?.signal);
       for (const folder of foldersUpTo(this.#root, file)) this.#unsynced.add(folder);
       // Somebody was faster; the bytes are theirs.
       if (outcome === "present") await this.#adopt(path, file, bytes);
@@ -115,13 +116,7 @@ export class FileConnector implements Connector {
       const stem = await this.#refStem(name);
       try {
         await mkdir(dirname(file), { recursive: true });
-        const outcome = await this.#temporary.create(
-          file,
-          stem,
-          body,
-          addressOf(body),
-          options?.signal,
-        );
+        const outcome = await this.#temporary.create(file, stem, body, options?.signal);
         if (outcome === "present") {
           if ((await stat(file)).isDirectory()) throw nestedName(name);
           return "exists";
@@ -149,7 +144,7 @@ export class FileConnector implements Connector {
       if (found !== expected) return { status: "conflict", found, sent: false };
       const stem = await this.#refStem(name);
       try {
-        await this.#temporary.replace(file, stem, body, addressOf(body), options?.signal);
+        await this.#temporary.replace(file, stem, body, options?.signal);
       } catch (error) {
         // A network file system may lose the answer to a rename that it has done.
         if (await readRefFile(file, name) !== next) throw error;
@@ -195,8 +190,14 @@ export class FileConnector implements Connector {
     await this.#temporary.removeAll();
   }
 
+  async #makeFolder(folder: string): Promise<void> {
+    if (this.#made.has(folder)) return;
+    await mkdir(folder, { recursive: true });
+    this.#made.add(folder);
+  }
+
   #file(path: string): string {
-    return join(this.#root, checkPath(path));
+    return this.#root === "/" ? `/${checkPath(path)}` : `${this.#root}/${checkPath(path)}`;
   }
 
   /** Where the temporary file of a ref goes: on the same file system, outside of `refs/`. */
