@@ -21,7 +21,6 @@ export type OrderedAlgorithm =
 
 const MIN_I64 = -0x8000_0000_0000_0000n;
 const MAX_I64 = 0x7fff_ffff_ffff_ffffn;
-const SIGN = 0x8000_0000_0000_0000n;
 
 /** The ordered algorithm of that name, or undefined when it is none. */
 export function orderedAlgorithm(name: string): OrderedAlgorithm | undefined {
@@ -67,24 +66,57 @@ export function sortKey(
   key: Uint8Array,
   subject: Subject = { kind: "scalar key" },
 ): Uint8Array {
+  if (algorithm === "dreamdb.btree-int64") {
+    const sortable = integerSortKey(key);
+    if (sortable !== undefined) return sortable;
+  }
   const value = decodeScalarKey(key, subject.path);
   if (algorithm === "dreamdb.btree-string" && typeof value === "string") {
     return key.subarray(textHeadLength(key));
   }
-  const sortable = new Uint8Array(8);
-  const view = new DataView(sortable.buffer);
-  if (algorithm === "dreamdb.btree-int64" && typeof value === "bigint") {
-    view.setBigInt64(0, value);
-    view.setUint8(0, view.getUint8(0) ^ 0x80);
-    return sortable;
-  }
   if (algorithm === "dreamdb.btree-float64" && typeof value === "number") {
-    view.setFloat64(0, value === 0 ? 0 : value);
-    const bits = view.getBigUint64(0);
-    view.setBigUint64(0, (bits & SIGN) === 0n ? bits | SIGN : ~bits);
-    return sortable;
+    return floatSortKey(value);
   }
   throw malformedObject(subject, `the key is ${describeValue(value)}`, `a value for ${algorithm}`);
+}
+
+/**
+ * The sort key of a canonical i64, made of the key's bytes: this runs for every entry of every
+ * page. Undefined for any other key, which then takes the way that tells what is wrong with it.
+ */
+function integerSortKey(key: Uint8Array): Uint8Array | undefined {
+  const head = key[0] ?? 0xff;
+  const argument = head & 0x1f;
+  const width = argument < 24 ? 0 : 1 << (argument - 24);
+  const first = key[1] ?? 0;
+  if (head > 0x3b || argument > 27 || key.length !== 1 + width) return undefined;
+  if (width === 1 && first < 24) return undefined;
+  let upper = 0;
+  for (let index = 1; index <= width >> 1; index++) upper |= key[index] ?? 0;
+  if (width > 1 && upper === 0) return undefined;
+  if (width === 8 && first > 0x7f) return undefined;
+  const complement = head >= 0x20 ? 0xff : 0;
+  const sortable = new Uint8Array(8);
+  if (complement !== 0) sortable.fill(0xff);
+  if (width === 0) sortable[7] = argument ^ complement;
+  for (let index = 0; index < width; index++) {
+    sortable[8 - width + index] = (key[1 + index] ?? 0) ^ complement;
+  }
+  sortable[0] = (sortable[0] ?? 0) ^ 0x80;
+  return sortable;
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+function floatSortKey(value: number): Uint8Array {
+  scratch.setFloat64(0, value === 0 ? 0 : value);
+  const negative = scratch.getUint8(0) > 0x7f;
+  const sortable = new Uint8Array(8);
+  for (let index = 0; index < 8; index++) {
+    const byte = scratch.getUint8(index);
+    sortable[index] = negative ? ~byte : index === 0 ? byte ^ 0x80 : byte;
+  }
+  return sortable;
 }
 
 /** Bytes of the CBOR head of a text. */

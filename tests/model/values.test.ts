@@ -60,6 +60,16 @@ describe("keys of values", () => {
   const sortRows: readonly [OrderedAlgorithm, ScalarValue, string][] = [
     ["dreamdb.btree-int64", -2n, "7ffffffffffffffe"],
     ["dreamdb.btree-int64", 7n, "8000000000000007"],
+    ["dreamdb.btree-int64", 23n, "8000000000000017"],
+    ["dreamdb.btree-int64", 24n, "8000000000000018"],
+    ["dreamdb.btree-int64", 300n, "800000000000012c"],
+    ["dreamdb.btree-int64", -300n, "7ffffffffffffed4"],
+    ["dreamdb.btree-int64", 1n << 40n, "8000010000000000"],
+    ["dreamdb.btree-int64", T, "98fae27693b40000"],
+    ["dreamdb.btree-int64", -(2n ** 63n), "0000000000000000"],
+    ["dreamdb.btree-int64", 2n ** 63n - 1n, "ffffffffffffffff"],
+    ["dreamdb.btree-float64", -1.5, "4007ffffffffffff"],
+    ["dreamdb.btree-float64", 1.5, "bff8000000000000"],
     ["dreamdb.btree-float64", -0, "8000000000000000"],
     ["dreamdb.btree-float64", 0, "8000000000000000"],
     ["dreamdb.btree-string", "a", "61"],
@@ -67,6 +77,24 @@ describe("keys of values", () => {
   ];
   test.each(sortRows)("under %s, %p sorts as %s", (algorithm, value, hex) => {
     expect(toHex(sortKey(algorithm, encodeScalarKey(value)))).toBe(hex);
+  });
+
+  test.each([
+    "1817",
+    "3817",
+    "190017",
+    "1a00000017",
+    "1b0000000000000017",
+    "1b8000000000000000",
+    "3b8000000000000000",
+    "18",
+    "0000",
+    "1c",
+    "6161",
+    "f93e00",
+    "",
+  ])("%p is no integer to sort by", (hex) => {
+    expect(() => sortKey("dreamdb.btree-int64", fromHex(hex))).toThrow();
   });
 
   const i64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
