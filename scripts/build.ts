@@ -5,11 +5,17 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 const outfile = process.argv[2] ?? "build/dreamdb";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 const commit = commitName();
+// Built elsewhere and moved in one step: somebody may be running the old one. The name itself goes
+// into the executable, so it is the final one from the start.
+const folder = join(dirname(outfile), `.building-${process.pid}`);
+const built = join(folder, basename(outfile));
+mkdirSync(folder, { recursive: true });
 
 const { status } = spawnSync(process.execPath, [
   "build",
@@ -25,15 +31,21 @@ const { status } = spawnSync(process.execPath, [
   `DREAMDB_VERSION=${JSON.stringify(version)}`,
   "--define",
   `DREAMDB_COMMIT=${JSON.stringify(commit)}`,
+  // Packages that look for files beside themselves must not look at the folder they were built in.
+  "--define",
+  `__dirname="/$bunfs/root"`,
   "--outfile",
-  outfile,
+  built,
   "src/cli/main.ts",
 ], { stdio: "inherit" });
 
 if (status === 0) {
+  renameSync(`${built}.map`, `${outfile}.map`);
+  renameSync(built, outfile);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
   console.log(`${outfile}: ${megabytes} MB, version ${version}, commit ${commit}`);
 }
+rmSync(folder, { recursive: true, force: true });
 process.exitCode = status ?? 1;
 
 /** The commit that is built, marked when tracked files differ from it; "unknown" without git. */

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import { compiledExecutable, mergeMany, type MergeRun } from "../support/dreamdb.ts";
 import { describeWithReference } from "../support/describe-reference.ts";
@@ -39,6 +39,8 @@ async function mergeUntilWon(
 }
 
 describeWithReference("merges beside other writers", () => {
+  beforeAll(compiledExecutable, 300_000);
+
   test(`lose no update in ${rounds} rounds beside a reference that appends to trunk`, async () => {
     const command = [await compiledExecutable()];
     const backend = await newStore();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compiledExecutable, mergeMany } from "../support/dreamdb.ts";
@@ -74,6 +74,8 @@ describe("the judge of a publish", () => {
 if (straceMissing !== undefined) console.warn(`skipped: durability of a merge: ${straceMissing}`);
 
 describe.skipIf(straceMissing !== undefined)("a merge", () => {
+  beforeAll(compiledExecutable, 300_000);
+
   test("syncs objects and folders before the ref, which it moves under the lock", async () => {
     const store = copyStore(unpackFixture("demo-store"));
     const before = new Set(listFiles(store));
