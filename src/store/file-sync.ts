@@ -10,9 +10,9 @@ import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCode } from "./file-errors.ts";
 
-/** Waits until the entries of a folder have reached the disk. */
-export async function syncFolder(folder: string): Promise<void> {
-  await withHandle(await open(folder, "r"), async (handle) => {
+/** Waits until a file, or the entries of a folder, have reached the disk. */
+export async function syncPath(path: string): Promise<void> {
+  await withHandle(await open(path, "r"), async (handle) => {
     await handle.sync().catch((error: unknown) => {
       // File systems without syncable folders say so; there is nothing more to do on them.
       if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? "")) throw error;
@@ -21,7 +21,7 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /** Runs `work` with an open file and closes it. */
-export async function withHandle<T>(
+async function withHandle<T>(
   handle: FileHandle,
   work: (handle: FileHandle) => Promise<T>,
 ): Promise<T> {
@@ -48,14 +48,18 @@ export class TemporaryFiles {
   // Two containers on one volume may both be process 1, so the count starts anywhere.
   #counter = randomInt(2 ** 40);
 
-  /** Creates `path` with `bytes`, synced, unless it exists; never shows a part of it. */
+  /**
+   * Creates `path` with `bytes` unless it exists; no reader sees a part of it.
+   * @param sync whether the bytes are synced now or by the caller, later
+   */
   async create(
     path: string,
     temporaryStem: string,
     bytes: Uint8Array,
+    sync: "now" | "later",
     signal?: AbortSignal,
   ): Promise<"written" | "present"> {
-    return await this.#with(temporaryStem, bytes, async (temporary) => {
+    return await this.#with(temporaryStem, bytes, sync, async (temporary) => {
       signal?.throwIfAborted();
       try {
         await link(temporary, path);
@@ -76,7 +80,7 @@ export class TemporaryFiles {
     bytes: Uint8Array,
     signal?: AbortSignal,
   ): Promise<void> {
-    await this.#with(temporaryStem, bytes, async (temporary) => {
+    await this.#with(temporaryStem, bytes, "now", async (temporary) => {
       signal?.throwIfAborted();
       await rename(temporary, path);
     });
@@ -91,6 +95,7 @@ export class TemporaryFiles {
   async #with<T>(
     stem: string,
     bytes: Uint8Array,
+    sync: "now" | "later",
     place: (temporary: string) => Promise<T>,
   ): Promise<T> {
     // Named as the reference names them; the stem of an object ends in its address already.
@@ -101,7 +106,7 @@ export class TemporaryFiles {
     try {
       await withHandle(handle, async () => {
         await handle.writeFile(bytes);
-        await handle.sync();
+        if (sync === "now") await handle.sync();
       });
       const result = await place(temporary);
       this.#live.delete(temporary);

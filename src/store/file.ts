@@ -1,6 +1,8 @@
 /**
- * A store in a folder, written exactly as the reference writes it (FORMAT 1.5), and durable: every
- * file is synced before it gets its name, folders are synced in `flush`, the ref comes last.
+ * A store in a folder, written exactly as the reference writes it (FORMAT 1.5), and durable: files
+ * and folders are synced together in `flush`, and the ref comes last. Syncing them one by one would
+ * cost a turn of the disk each. What a loss of power in between can leave, an empty file under the
+ * name of an object that no ref reaches, is replaced by the next run that writes the object.
  *
  * Readers of the reference take every file under `refs/` for a ref, so no temporary file is ever
  * made there: a ref is prepared in the lock folder.
@@ -8,7 +10,7 @@
  * @module
  */
 
-import { mkdir, open, readFile, stat, unlink } from "node:fs/promises";
+import { mkdir, readFile, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Address } from "../encoding/address.ts";
 import { addressBytes } from "../encoding/address.ts";
@@ -19,7 +21,7 @@ import type { CallOptions, Connector, RefOutcome } from "./connector.ts";
 import { differentBytes, nestedName } from "./faults.ts";
 import { fileFailure, systemCode } from "./file-errors.ts";
 import { listRefFiles, readRefFile } from "./file-refs.ts";
-import { foldersUpTo, syncFolder, TemporaryFiles, withHandle } from "./file-sync.ts";
+import { foldersUpTo, syncPath, TemporaryFiles } from "./file-sync.ts";
 import { parseFileUrl } from "./file-url.ts";
 import { mapConcurrent, Semaphore } from "./limit.ts";
 import { checkPath, lockPath, refPath } from "./paths.ts";
@@ -40,7 +42,7 @@ export class FileConnector implements Connector {
   readonly #concurrency: number;
   readonly #openFiles: Semaphore;
   readonly #temporary = new TemporaryFiles();
-  /** Folders with entries that may not have reached the disk yet. */
+  /** Files, and folders with entries, that may not have reached the disk yet. */
   #unsynced = new Set<string>();
   /** Folders that are known to exist; nobody deletes folders of a store while it is in use. */
   readonly #made = new Set<string>();
@@ -78,23 +80,23 @@ export class FileConnector implements Connector {
   ): Promise<"written" | "present"> {
     const file = this.#file(path);
     return await this.#do("write an object", file, options, async () => {
-      if (await this.#adopt(path, file, bytes)) return "present";
+      if (await this.#adopt(path, file, bytes, options?.signal)) return "present";
       await this.#makeFolder(dirname(file));
-      const outcome = await this.#temporary.create(file, file, bytes, options?.signal);
-      for (const folder of foldersUpTo(this.#root, file)) this.#unsynced.add(folder);
+      const outcome = await this.#temporary.create(file, file, bytes, "later", options?.signal);
+      this.#remember(file);
       // Somebody was faster; the bytes are theirs.
-      if (outcome === "present") await this.#adopt(path, file, bytes);
+      if (outcome === "present") await this.#adopt(path, file, bytes, options?.signal);
       return outcome;
     });
   }
 
   async flush(options?: CallOptions): Promise<void> {
-    const folders = this.#unsynced;
+    const unsynced = this.#unsynced;
     this.#unsynced = new Set();
     try {
-      await this.#syncFolders(folders, options?.signal);
+      await this.#syncAll(unsynced, options?.signal);
     } catch (error) {
-      for (const folder of folders) this.#unsynced.add(folder);
+      for (const path of unsynced) this.#unsynced.add(path);
       throw error;
     }
   }
@@ -116,7 +118,7 @@ export class FileConnector implements Connector {
       const stem = await this.#refStem(name);
       try {
         await mkdir(dirname(file), { recursive: true });
-        const outcome = await this.#temporary.create(file, stem, body, options?.signal);
+        const outcome = await this.#temporary.create(file, stem, body, "now", options?.signal);
         if (outcome === "present") {
           if ((await stat(file)).isDirectory()) throw nestedName(name);
           return "exists";
@@ -125,7 +127,7 @@ export class FileConnector implements Connector {
         if (["ENOTDIR", "EEXIST"].includes(systemCode(error) ?? "")) throw nestedName(name);
         throw error;
       }
-      await this.#syncFolders(foldersUpTo(this.#root, file), undefined);
+      await this.#syncAll(foldersUpTo(this.#root, file), undefined);
       return "created";
     });
   }
@@ -151,7 +153,7 @@ export class FileConnector implements Connector {
         return { status: "committed", note: "confirmed-after-unknown" };
       }
       try {
-        await syncFolder(dirname(file));
+        await syncPath(dirname(file));
       } catch {
         return { status: "committed", note: "not-synced" };
       }
@@ -181,7 +183,7 @@ export class FileConnector implements Connector {
       if (found === undefined) return "missing";
       if (found !== expected) return "conflict";
       await unlink(file);
-      await syncFolder(dirname(file));
+      await syncPath(dirname(file));
       return "deleted";
     });
   }
@@ -190,10 +192,18 @@ export class FileConnector implements Connector {
     await this.#temporary.removeAll();
   }
 
+  /** Makes a folder; those in which a name is new are synced with the rest. */
   async #makeFolder(folder: string): Promise<void> {
     if (this.#made.has(folder)) return;
-    await mkdir(folder, { recursive: true });
+    const first = await mkdir(folder, { recursive: true });
     this.#made.add(folder);
+    if (first === undefined) return;
+    for (const above of foldersUpTo(dirname(first), folder)) this.#unsynced.add(above);
+  }
+
+  #remember(file: string): void {
+    this.#unsynced.add(file);
+    this.#unsynced.add(dirname(file));
   }
 
   #file(path: string): string {
@@ -259,31 +269,38 @@ export class FileConnector implements Connector {
   }
 
   /**
-   * Whether `file` is there already. Then it is made durable too: its writer may not have done so,
-   * and a crash may have left a file of the right name with wrong bytes.
+   * Whether `file` is there already with the right bytes. Then it is made durable too: its writer
+   * may not have done so. A file of zeros is what a loss of power leaves of one that was not synced;
+   * it is replaced.
+   * @throws DreamDBError hash-mismatch for any other bytes
    */
-  async #adopt(path: string, file: string, bytes: Uint8Array): Promise<boolean> {
-    let handle;
+  async #adopt(
+    path: string,
+    file: string,
+    bytes: Uint8Array,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    let found: Uint8Array;
     try {
-      handle = await open(file, "r");
+      found = await readFile(file);
     } catch (error) {
       if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return false;
       throw error;
     }
-    await withHandle(handle, async () => {
-      if (!equalBytes(await handle.readFile(), bytes)) throw differentBytes(path);
-      await handle.sync();
-    });
-    for (const folder of foldersUpTo(this.#root, file)) this.#unsynced.add(folder);
+    if (!equalBytes(found, bytes)) {
+      if (found.some((byte) => byte !== 0)) throw differentBytes(path);
+      await this.#temporary.replace(file, file, bytes, signal);
+    }
+    this.#remember(file);
     return true;
   }
 
-  async #syncFolders(folders: Iterable<string>, signal: AbortSignal | undefined): Promise<void> {
-    await mapConcurrent(folders, this.#concurrency, async (folder) => {
+  async #syncAll(paths: Iterable<string>, signal: AbortSignal | undefined): Promise<void> {
+    await mapConcurrent(paths, this.#concurrency, async (path) => {
       try {
-        await syncFolder(folder);
+        await syncPath(path);
       } catch (error) {
-        throw fileFailure(error, "sync a folder", folder);
+        throw fileFailure(error, "sync", path);
       }
     }, signal);
   }
