@@ -11,6 +11,7 @@ import { treeObjects } from "./tree-fixtures.ts";
 /** For each class the smallest objects of the example stores, so that every byte can be changed. */
 const SAMPLES_PER_CLASS = 3;
 const LARGEST_SAMPLE = 5_000;
+const TIMEOUT = 60_000;
 const samples = new Map<string, { path: string; bytes: Uint8Array; modality: string }[]>();
 const addSample = (path: string, file: string): void => {
   const found = classify(path);
@@ -53,7 +54,7 @@ describe("changed bytes are refused, or are another object with its own bytes", 
       }
     }
     expect(refused).toBeGreaterThan(0);
-  });
+  }, TIMEOUT);
 });
 
 test("every class has samples", () => {

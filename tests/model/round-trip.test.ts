@@ -31,6 +31,8 @@ const collections: readonly [string, readonly string[]][] = [
   ["paged stores", folders(unpackFixture("paged-stores"))],
 ];
 
+const TIMEOUT = 60_000;
+
 const isObject = (path: string) => /(^|\/)d[a-z2-7]{52}$/.test(path) && !path.startsWith("bao");
 
 describe("every object of a known class is encoded to the bytes it was decoded from", () => {
@@ -49,7 +51,7 @@ describe("every object of a known class is encoded to the bytes it was decoded f
     }
     console.log(`${name}: ${[...counts].sort().map(([k, n]) => `${k} ${n}`).join(", ")}`);
     expect(counts.get("Manifest") ?? 0).toBeGreaterThan(0);
-  });
+  }, TIMEOUT);
 });
 
 test("every page of the reference's own trees", () => {
@@ -69,7 +71,7 @@ test("every page of the reference's own trees", () => {
     "index page",
     "tombstones",
   ]);
-});
+}, TIMEOUT);
 
 describe("every anchor set that an index names", () => {
   test.each(collections)("%s", (name, roots) => {
@@ -90,7 +92,7 @@ describe("every anchor set that an index names", () => {
     }
     console.log(`${name}: ${[...forms].sort().map(([k, n]) => `${n} as ${k}`).join(", ")}`);
     expect(forms.get("treemap") ?? 0).toBeGreaterThan(0);
-  });
+  }, TIMEOUT);
 });
 
 describe("the invalid tombstone objects of the store `tomb3` are refused", () => {

@@ -10,7 +10,7 @@
 
 import { bytesKey } from "../../encoding/bytes.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { mapConcurrent } from "../../store/limit.ts";
+import { mapConcurrent, Semaphore } from "../../store/limit.ts";
 import { writePage } from "./build.ts";
 import { cutEvenly } from "./split.ts";
 import { loadPage, rootOf, sortedEntries } from "./tree-format.ts";
@@ -34,7 +34,8 @@ interface Work<Entry extends PageEntry> {
   readonly tree: Tree;
   readonly load: PageLoader;
   readonly sink: PageSink;
-  readonly concurrency: number;
+  /** One place for each page that may be open at once. */
+  readonly places: Semaphore;
   pageCount: number;
   entryCount: number;
   fanout: number;
@@ -69,7 +70,8 @@ export async function applyChanges<Entry extends PageEntry>(
   };
   const { pageCount, entryCount } = tree;
   const fanout = tree.fanout ?? 0;
-  const work = { format, tree, load, sink, concurrency, pageCount, entryCount, fanout };
+  const places = new Semaphore(concurrency);
+  const work = { format, tree, load, sink, places, pageCount, entryCount, fanout };
   const root = rootOf(tree);
   let level: readonly TreeChild[];
   try {
@@ -100,26 +102,35 @@ async function rewrite<Entry extends PageEntry>(
   batch: Batch<Entry>,
 ): Promise<readonly TreeChild[]> {
   if (batch.added.length === 0 && batch.removed.length === 0) return [child];
-  const page = await loadPage(work.format, work.load, child, height);
-  if (page.leaf) {
-    const kept = withoutRemoved(page.entries, batch.removed);
-    if (kept.length === page.entries.length && batch.added.length === 0) return [child];
-    work.entryCount += kept.length + batch.added.length - page.entries.length;
-    work.pageCount--;
-    return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
-  }
-  const { children } = page;
+  // A leaf is let go before the next one is loaded in its place; that bounds what is in memory.
+  if (height === 1) return await work.places.run(() => rewriteLeaf(work, child, batch));
+  const page = await work.places.run(() => loadPage(work.format, work.load, child, height));
+  const children = page.leaf ? [] : page.children;
   checkFanout(work.format, work.tree, children.length, child);
   if (batch.added.length > 0 && !work.format.canRoute(children)) throw new CannotRoute();
   const parts = divide(work.format, children, batch);
   const replaced = await mapConcurrent(
     children,
-    work.concurrency,
+    children.length,
     (below, index) => rewrite(work, below, height - 1, parts[index] ?? NOTHING),
   );
   if (replaced.every((pages, index) => pages[0] === children[index])) return [child];
   work.pageCount--;
   return await writeInternal(work, replaced.flat(), height);
+}
+
+async function rewriteLeaf<Entry extends PageEntry>(
+  work: Work<Entry>,
+  child: TreeChild,
+  batch: Batch<Entry>,
+): Promise<readonly TreeChild[]> {
+  const page = await loadPage(work.format, work.load, child, 1);
+  const entries = page.leaf ? page.entries : [];
+  const kept = withoutRemoved(entries, batch.removed);
+  if (kept.length === entries.length && batch.added.length === 0) return [child];
+  work.entryCount += kept.length + batch.added.length - entries.length;
+  work.pageCount--;
+  return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
 }
 
 const NOTHING: Batch<never> = { added: [], removed: [] };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { addressFromBytes } from "../../../src/encoding/address.ts";
 import type { Address } from "../../../src/encoding/address.ts";
-import { toHex } from "../../../src/encoding/bytes.ts";
+import { bytesKey } from "../../../src/encoding/bytes.ts";
 import type { IndexSource } from "../../../src/merge/tree/diff.ts";
 import { btreeFormat } from "../../../src/merge/tree/btree-format.ts";
 import { treeOf } from "../../../src/merge/tree/descriptor.ts";
@@ -128,8 +128,8 @@ export async function allEntries(track: Track, history: History): Promise<PageEn
   return entries;
 }
 
-export function hexOf(entries: Iterable<PageEntry>): string[] {
-  return Array.from(entries, ({ bytes }) => toHex(bytes)).sort();
+export function keysOf(entries: Iterable<PageEntry>): string[] {
+  return Array.from(entries, ({ bytes }) => bytesKey(bytes)).sort();
 }
 
 function inlineEntries(track: Track): PageEntry[] {
