@@ -128,9 +128,7 @@ function videoIndexes(
     const start = cursor.readUint() - joined.coverage.start;
     const restAt = cursor.offset;
     const duration = cursor.readUint();
-    const keyAt = cursor.offset;
-    cursor.skip();
-    const key = joined.bytes.subarray(keyAt, cursor.offset);
+    const key = cursor.readBytes();
     const addressAt = cursor.offset;
     cursor.skip();
     byTime.arrayHead(4);
@@ -138,12 +136,13 @@ function videoIndexes(
     byTime.raw(joined.bytes.subarray(restAt, cursor.offset));
     const entry = new CborWriter();
     entry.arrayHead(4);
-    entry.raw(key);
+    entry.bytes(key);
     entry.uint(start);
     entry.uint(duration);
     entry.raw(joined.bytes.subarray(addressAt, cursor.offset));
     keyed.push({ key, bytes: entry.finish() });
   }
+  // By the keys themselves: their CBOR would put every shorter key first.
   keyed.sort((a, b) => compareBytes(a.key, b.key));
   return {
     index: inlineIndex(joined.count, byTime.finish()),
