@@ -40,21 +40,25 @@ export async function publish(
   }
   if (outcome.status === "unknown") return { status: "unknown", cause: outcome.cause };
   const { found, sent } = outcome;
-  if (sent && found !== undefined && await isAncestor(environment, manifest, found)) {
+  if (sent && found !== undefined && await isAncestor(environment, manifest, found, expected)) {
     return { status: "committed", resolvedByReading: true };
   }
   return { status: "lost", found };
 }
 
-/** Whether `ancestor` is `tip` or among its ancestors; tips move little while a ref is written. */
+/**
+ * Whether `ancestor` is `tip` or among its ancestors; tips move little while a ref is written.
+ * @param below what `ancestor` was put on top of: it cannot be behind that, so nothing is read there
+ */
 async function isAncestor(
   environment: MergeEnvironment,
   ancestor: Address,
   tip: Address,
+  below: Address,
 ): Promise<boolean> {
   const reader = createManifestReader(environment.connector, {});
   let level = [tip];
-  const seen = new Set<Address>(level);
+  const seen = new Set<Address>([tip, below]);
   for (let depth = 0; depth < SEARCH_DEPTH && level.length > 0; depth++) {
     if (level.includes(ancestor)) return true;
     const parents = await Promise.all(

@@ -16,16 +16,15 @@ const WRONG_TAG = '"00000000000000000000000000000000"';
  * Probes with an object that exists, by two writes of the bytes it already has under conditions
  * that do not hold. A store that honours conditions changes nothing; one that does not writes what
  * is there already. Nothing is left behind and nothing has to be deleted.
- * @returns false when there is no object at `key`
+ * @param bytes what is at `key`
  * @throws DreamDBError conditions-ignored, and failures
  */
 export async function probeConditions(
   http: S3Http,
   key: string,
-  bytes: Uint8Array | undefined,
+  bytes: Uint8Array,
   signal: AbortSignal | undefined,
-): Promise<boolean> {
-  if (bytes === undefined) return false;
+): Promise<void> {
   for (const headers of [{ "if-none-match": "*" }, { "if-match": WRONG_TAG }]) {
     const request: S3Request = {
       method: "PUT",
@@ -43,7 +42,6 @@ export async function probeConditions(
       throw responseFault(response, http.context(request));
     }
   }
-  return true;
 }
 
 /** The fault of a store that cannot be published to. */

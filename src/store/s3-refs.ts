@@ -73,15 +73,19 @@ function verdictOf(exchange: Exchange): Verdict {
 /**
  * Moves a ref from `expected` to `next`. Once the first write is sent, an aborted `signal` stops
  * further sends but not the search for the outcome.
+ * @param known the ref as it was read before: when it held `expected` then, its ETag saves a read,
+ * and the race is decided that much sooner
  */
 export async function moveS3Ref(
   http: S3Http,
   ref: S3Ref,
   expected: Address,
   next: Address,
+  known: TaggedRef | undefined,
   signal: AbortSignal | undefined,
 ): Promise<RefOutcome> {
-  let current = await readS3Ref(http, ref, signal);
+  signal?.throwIfAborted();
+  let current = known?.address === expected ? known : await readS3Ref(http, ref, signal);
   let lost: { readonly cause: unknown } | undefined;
   for (let sends = 1;; sends++) {
     if (current?.address !== expected) {

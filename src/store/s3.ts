@@ -18,7 +18,7 @@ import { parseS3Url } from "./s3-location.ts";
 import { getS3Object, PART_BYTES, putS3Object } from "./s3-objects.ts";
 import { probeConditions } from "./s3-probe.ts";
 import { probeWithScratch } from "./s3-check.ts";
-import type { S3Ref } from "./s3-refs.ts";
+import type { S3Ref, TaggedRef } from "./s3-refs.ts";
 import { createS3Ref, deleteS3Ref, moveS3Ref, readS3Ref } from "./s3-refs.ts";
 
 /** Options of an object store. */
@@ -45,6 +45,8 @@ export interface S3Options {
 
 const START_CONCURRENCY = 64;
 const MAXIMUM_CONCURRENCY = 256;
+/** Bytes of an object that is worth sending twice more, to probe with it. */
+const LARGEST_PROBE = 256 * 1024;
 
 /** A store in a bucket that exists. */
 export class S3Connector implements Connector {
@@ -54,7 +56,9 @@ export class S3Connector implements Connector {
   readonly #prefix: string;
   readonly #partBytes: number;
   readonly #skipProbe: boolean;
-  #probed = false;
+  /** The refs as they were read last, with their ETags. */
+  readonly #known = new Map<string, TaggedRef>();
+  #probing: Promise<void> | undefined;
 
   /**
    * @param url `s3://bucket[/prefix]` or `http(s)://host/bucket[/prefix]`
@@ -90,13 +94,10 @@ export class S3Connector implements Connector {
     bytes: Uint8Array,
     options?: CallOptions,
   ): Promise<"written" | "present"> {
-    return await putS3Object(
-      this.http,
-      this.#key(path),
-      bytes,
-      options?.signal,
-      this.#partBytes,
-    );
+    const key = this.#key(path);
+    const outcome = await putS3Object(this.http, key, bytes, options?.signal, this.#partBytes);
+    if (bytes.length <= LARGEST_PROBE) this.#startProbe(key, bytes);
+    return outcome;
   }
 
   /** Object stores answer when an object is durable, so there is nothing to do. */
@@ -106,7 +107,10 @@ export class S3Connector implements Connector {
 
   async readRef(name: string, options?: CallOptions): Promise<Address | undefined> {
     checkRefName(name);
-    return (await readS3Ref(this.http, this.#ref(name), options?.signal))?.address;
+    const found = await readS3Ref(this.http, this.#ref(name), options?.signal);
+    if (found === undefined) this.#known.delete(name);
+    else this.#known.set(name, found);
+    return found?.address;
   }
 
   async createRef(
@@ -127,7 +131,9 @@ export class S3Connector implements Connector {
   ): Promise<RefOutcome> {
     checkWritableRefName(name);
     await this.#probe(next, options?.signal);
-    return await moveS3Ref(this.http, this.#ref(name), expected, next, options?.signal);
+    const known = this.#known.get(name);
+    this.#known.delete(name);
+    return await moveS3Ref(this.http, this.#ref(name), expected, next, known, options?.signal);
   }
 
   async listRefs(prefix?: string, options?: CallOptions): Promise<readonly string[]> {
@@ -156,16 +162,35 @@ export class S3Connector implements Connector {
     return { name, key: `${this.#prefix}${refPath(name)}` };
   }
 
+  /** Probes with an object that was just written, while others are being written. */
+  #startProbe(key: string, bytes: Uint8Array): void {
+    if (this.#skipProbe || this.#probing !== undefined) return;
+    this.#probing = probeConditions(this.http, key, bytes, undefined);
+    // Whoever writes a ref hears of a failure.
+    this.#probing.catch(() => {});
+  }
+
   /**
-   * Before the first ref is written: makes sure that the store looks at conditions, with the
-   * Manifest that is to be published, which is in the store already.
+   * Before the first ref is written: makes sure that the store looks at conditions, with an object
+   * that this run has written, or else with the Manifest that is to be published.
    */
   async #probe(manifest: Address, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#probed || this.#skipProbe) return;
+    if (this.#skipProbe) return;
+    signal?.throwIfAborted();
+    this.#probing ??= this.#probeManifest(manifest, signal);
+    try {
+      await this.#probing;
+    } catch (error) {
+      // What failed may go well the next time.
+      this.#probing = undefined;
+      throw error;
+    }
+  }
+
+  async #probeManifest(manifest: Address, signal: AbortSignal | undefined): Promise<void> {
     const key = this.#key(manifestPath(manifest));
     const bytes = await getS3Object(this.http, key, signal);
-    const probed = await probeConditions(this.http, key, bytes, signal);
-    if (!probed) await probeWithScratch(this.http, this.#prefix, signal);
-    this.#probed = true;
+    if (bytes === undefined) await probeWithScratch(this.http, this.#prefix, signal);
+    else await probeConditions(this.http, key, bytes, signal);
   }
 }

@@ -16,6 +16,7 @@ import {
   committed,
   expected,
   next,
+  path,
   setRef,
   start,
   stopFaultServers,
@@ -39,6 +40,34 @@ describe("a store and its conditions", () => {
     await connector.createRef("branch", next);
     expect(server.count("PUT", "manifests/")).toBe(2);
     expect(server.count("DELETE")).toBe(0);
+  });
+
+  test("are probed with an object that the run has written, while it writes others", async () => {
+    const { server, connector } = await startProbing();
+    expect(await connector.putIfAbsent(path, bytes)).toBe("written");
+    expect(await connector.compareAndSetRef("trunk", expected, next)).toEqual(committed);
+    expect(server.written.map(({ key }) => key)).toEqual([path, "refs/trunk"]);
+    expect(server.count("PUT", path)).toBe(3);
+    expect(server.count("PUT", manifestPath(next))).toBe(0);
+    expect(server.count("DELETE")).toBe(0);
+  });
+
+  test("that are ignored while objects are written end the run before a ref is written", async () => {
+    const { server, connector } = await startProbing();
+    server.switches.ignoreConditions = true;
+    await connector.putIfAbsent(path, bytes);
+    expect(await codeOf(connector.compareAndSetRef("trunk", expected, next))).toBe(
+      "conditions-ignored",
+    );
+    expect(server.count("PUT", "refs/")).toBe(0);
+    expect(server.objects.get(path)).toEqual(bytes);
+  });
+
+  test("are probed again when a probe failed for another reason", async () => {
+    const { server, connector } = await startProbing();
+    server.fail({ method: "PUT", times: 6, faults: [answer(500, "InternalError")] });
+    expect(await codeOf(connector.compareAndSetRef("trunk", expected, next))).toBe("store-failure");
+    expect(await connector.compareAndSetRef("trunk", expected, next)).toEqual(committed);
   });
 
   test("are probed with a scratch object where there is none", async () => {

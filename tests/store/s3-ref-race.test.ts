@@ -94,6 +94,35 @@ describe("a ref that others write", () => {
   });
 });
 
+describe("a ref that was read before", () => {
+  test("is moved without being read once more", async () => {
+    const { server, connector } = await start();
+    setRef(server, expected);
+    await connector.readRef("trunk");
+    expect(await connector.compareAndSetRef("trunk", expected, next)).toEqual(committed);
+    expect(server.requests.map(({ method }) => method)).toEqual(["GET", "PUT", "GET"]);
+  });
+
+  test("and moved by another since is a conflict that names what it holds", async () => {
+    const { server, connector } = await start();
+    setRef(server, expected);
+    await connector.readRef("trunk");
+    setRef(server, other);
+    expect(await connector.compareAndSetRef("trunk", expected, next)).toEqual(
+      conflict(other, true),
+    );
+    expect(await connector.compareAndSetRef("trunk", other, next)).toEqual(committed);
+  });
+
+  test("and held something else then is read again", async () => {
+    const { server, connector } = await start();
+    setRef(server, other);
+    await connector.readRef("trunk");
+    setRef(server, expected);
+    expect(await connector.compareAndSetRef("trunk", expected, next)).toEqual(committed);
+  });
+});
+
 describe("an interrupted move", () => {
   test("is not sent when the signal was aborted before", async () => {
     const { server, connector } = await start();

@@ -205,6 +205,7 @@ class ServerState {
     const found = this.switches.withoutTags || tag === undefined ? {} : { etag: tag };
     switch (method) {
       case "GET":
+      case "HEAD":
         return present === undefined
           ? failure(404, "NoSuchKey")
           : { status: 200, body: present, headers: found };
@@ -305,7 +306,7 @@ async function send(
   answer: Answer & { cutAt?: number },
 ): Promise<void> {
   const body = bytesOf(answer.body);
-  const hasBody = answer.status !== 204 && answer.status !== 304;
+  const hasBody = answer.status !== 204 && answer.status !== 304 && incoming.method !== "HEAD";
   response.writeHead(answer.status, {
     ...answer.headers,
     ...(hasBody ? { "content-length": `${body.length}` } : {}),
