@@ -18,7 +18,8 @@ import type { BtreeChild, BtreeEntry, BtreeLimits } from "../../model/btree-page
 import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { OrderedAlgorithm } from "../../model/scalar-key.ts";
-import type { PageMeter, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
+import { CountingMeter } from "./counting-meter.ts";
+import type { TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
 
 const EMPTY = new Uint8Array(0);
 
@@ -89,34 +90,4 @@ function treeChild({ page, low, high }: BtreeChild): TreeChild {
 
 function btreeChild({ page, low, high }: TreeChild): BtreeChild {
   return { page, low: low ?? EMPTY, high: high ?? EMPTY };
-}
-
-/** Limits a page by its bytes and by the number of its items. */
-class CountingMeter<Item> implements PageMeter<Item> {
-  readonly #room: number;
-  readonly #most: number;
-  readonly #lengthOf: (item: Item) => number;
-  #count = 0;
-  #length = 0;
-
-  constructor(room: number, most: number, lengthOf: (item: Item) => number) {
-    this.#room = room;
-    this.#most = most;
-    this.#lengthOf = lengthOf;
-  }
-
-  tryAdd(item: Item): boolean {
-    const count = this.#count + 1;
-    const length = this.#length + this.#lengthOf(item);
-    const full = count > this.#most || uintLength(count) + length > this.#room;
-    if (full && this.#count > 0) return false;
-    this.#count = count;
-    this.#length = length;
-    return true;
-  }
-
-  clear(): void {
-    this.#count = 0;
-    this.#length = 0;
-  }
 }

@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { applyChanges } from "../../../src/merge/tree/apply.ts";
 import { buildTree } from "../../../src/merge/tree/build.ts";
-import { btreeIndex, pagedIndex } from "../../../src/merge/tree/descriptor.ts";
+import { btreeIndex, pagedIndex, treeOf } from "../../../src/merge/tree/descriptor.ts";
 import { collectDifference } from "../../../src/merge/tree/diff.ts";
 import { mergeRuns } from "../../../src/merge/tree/rebuild.ts";
-import type { Tree } from "../../../src/merge/tree/tree-format.ts";
+import type { PageLoader, Tree } from "../../../src/merge/tree/tree-format.ts";
+import { videoKeyFormat } from "../../../src/merge/tree/video-key-format.ts";
 import { measureTree, walkLeaves } from "../../../src/merge/tree/walk.ts";
 import type { Track, TrackIndex } from "../../../src/model/track.ts";
 import {
@@ -106,6 +109,17 @@ describe("the difference of a version and the one before is that of their entrie
       old = own;
     }
   }, TIMEOUT);
+});
+
+test("the reference's bulk build of an index by key has the same root and numbers here", async () => {
+  const { folder, versions } = historyOf("video-item");
+  const index = versions[0]?.track.itemKeyIndex;
+  if (index?.form !== "paged") throw new Error("not paged");
+  const load: PageLoader = (page) =>
+    Promise.resolve(new Uint8Array(readFileSync(join(folder, "video-item-key-index", page))));
+  const format = videoKeyFormat();
+  const tree = await buildTree(format, walkLeaves(format, treeOf(index), load), () => {});
+  expect(tree === undefined ? undefined : pagedIndex(tree)).toEqual(index);
 });
 
 test("a rebuild of changes into a tree equals a build of all entries", async () => {
