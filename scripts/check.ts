@@ -1,6 +1,6 @@
 /**
- * Everything that is checked without running the program: format, lint, types and the direction of
- * imports. Fails when a step failed; build/check.txt then tells `passed failed skipped` in steps.
+ * Everything that is checked without running the program: format, lint, types, the direction of
+ * imports, and that dist/ is what the sources give. Fails when a step failed; build/check.txt then tells `passed failed skipped` in steps.
  *
  * @module
  */
@@ -13,6 +13,7 @@ const steps: readonly (readonly [string, ...string[]])[] = [
   ["lint", "node_modules/deno/bin.cjs", "lint"],
   ["types", "node_modules/typescript/bin/tsc", "--noEmit"],
   ["imports", "scripts/check-imports.ts"],
+  ["action bundle", "scripts/check-dist.ts"],
 ];
 const totals = "build/check.txt";
 
