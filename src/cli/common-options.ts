@@ -8,10 +8,8 @@ import { Command, Option } from "commander";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import type { CommonOptions, ProgressMode } from "./outcome.ts";
 import type { ColorMode } from "./style.ts";
+import type { Environment } from "./values.ts";
 import { checkExpanded, parseCount, parseDuration, setting, usageError } from "./values.ts";
-
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Values as the parser of options gives them. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -23,6 +21,10 @@ export interface StoreOptions {
   /** Milliseconds to wait for the lock of a ref. */
   readonly lockTimeout: number | undefined;
   readonly unsafeNoLock: boolean;
+  /** Of an object store; before what the AWS variables say. */
+  readonly endpoint: string | undefined;
+  readonly region: string | undefined;
+  readonly profile: string | undefined;
 }
 
 /** The ref a command is about when nothing names one. */
@@ -73,7 +75,10 @@ export function addStoreOptions(command: Command, writes: boolean): Command {
     .addOption(
       new Option("--concurrency <n>", "objects read or written at once (default: 64)")
         .argParser((text) => parseCount("--concurrency", text, 1, MOST_CONCURRENCY)),
-    );
+    )
+    .option("--endpoint <url>", "endpoint of an S3 store (before AWS_ENDPOINT_URL_S3)")
+    .option("--region <name>", "region of an S3 store (before AWS_REGION)")
+    .option("--profile <name>", "profile of the shared AWS configuration");
   if (!writes) return command;
   return command
     .addOption(
@@ -128,6 +133,9 @@ export function readStore(values: Values, environment: Environment): StoreOption
     concurrency: values["concurrency"] as number | undefined,
     lockTimeout: values["lockTimeout"] as number | undefined,
     unsafeNoLock: values["unsafeNoLock"] === true,
+    endpoint: values["endpoint"] as string | undefined,
+    region: values["region"] as string | undefined,
+    profile: values["profile"] as string | undefined,
   };
 }
 

@@ -17,7 +17,8 @@ import {
   readRef,
   readStore,
 } from "./common-options.ts";
-import type { Environment, StoreOptions, Values } from "./common-options.ts";
+import type { StoreOptions, Values } from "./common-options.ts";
+import type { Environment } from "./values.ts";
 import { parseCount, parsePick, usageError } from "./values.ts";
 
 /** A merge as the command line asks for it; files and globs are not yet looked at. */

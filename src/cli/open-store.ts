@@ -6,8 +6,24 @@
 
 import type { Connector } from "../store/connector.ts";
 import { openConnector } from "../store/open.ts";
+import type { OpenOptions } from "../store/open.ts";
 import type { StoreOptions } from "./common-options.ts";
 import type { RunContext } from "./outcome.ts";
+
+/** What a store is opened with. */
+export function openOptions(options: StoreOptions, context: RunContext): OpenOptions {
+  const { concurrency, lockTimeout, endpoint, region, profile } = options;
+  return {
+    environment: context.terminal.environment,
+    unsafeNoLock: options.unsafeNoLock,
+    onWait: (message) => context.note(message),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(lockTimeout === undefined ? {} : { lockTimeout }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(profile === undefined ? {} : { profile }),
+  };
+}
 
 /** Opens the store, lets `work` use it, and closes it whatever happens. */
 export async function withStore<T>(
@@ -15,13 +31,7 @@ export async function withStore<T>(
   context: RunContext,
   work: (connector: Connector) => Promise<T>,
 ): Promise<T> {
-  const connector = await openConnector(options.backend, {
-    environment: context.terminal.environment,
-    unsafeNoLock: options.unsafeNoLock,
-    onWait: (message) => context.note(message),
-    ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-    ...(options.lockTimeout === undefined ? {} : { lockTimeout: options.lockTimeout }),
-  });
+  const connector = await openConnector(options.backend, openOptions(options, context));
   try {
     return await work(connector);
   } finally {

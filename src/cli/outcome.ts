@@ -6,6 +6,7 @@
  */
 
 import type { DreamDBError } from "../errors.ts";
+import type { Environment } from "./values.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import type { ColorMode, Style } from "./style.ts";
 import type { Terminal } from "./terminal.ts";
@@ -55,4 +56,11 @@ export interface Invocation {
   /** The document for a failure outside of `run`. */
   failed(error: DreamDBError): Readonly<Record<string, unknown>>;
   run(context: RunContext): Promise<Outcome>;
+}
+
+/** What the definition of commands hands out. */
+export interface ProgramEffects {
+  readonly environment: Environment;
+  /** Takes the command that was parsed. */
+  invoke(invocation: Invocation): void;
 }

@@ -8,12 +8,18 @@ import type { Progress } from "../merge/request.ts";
 import { progressText } from "./json.ts";
 import type { RunContext } from "./outcome.ts";
 
-const STAGES: Readonly<Record<Progress["stage"], string>> = {
+/** Where a run stands; `total` is zero where nobody knows it. */
+export interface ShownProgress extends Omit<Progress, "stage"> {
+  readonly stage: Progress["stage"] | "verify";
+}
+
+const STAGES: Readonly<Record<ShownProgress["stage"], string>> = {
   refs: "reading refs",
   history: "walking the history",
   compare: "comparing fields",
   write: "writing",
   publish: "moving the ref",
+  verify: "reading objects",
 };
 
 /** Milliseconds between two lines of a running stage. */
@@ -22,7 +28,7 @@ const LIVE_INTERVAL = 100;
 
 /** A shower of progress; `finish` takes the live line away. */
 export interface ProgressView {
-  show(progress: Progress): void;
+  show(progress: ShownProgress): void;
   finish(): void;
 }
 
@@ -49,9 +55,9 @@ export function createProgressView(context: RunContext, now: () => number): Prog
 }
 
 /** One line of progress. */
-export function progressLine(progress: Progress): string {
+export function progressLine(progress: ShownProgress): string {
   const { stage, done, total, label } = progress;
-  const count = total > 1 ? ` ${done}/${total}` : "";
+  const count = total > 1 ? ` ${done}/${total}` : total === 0 ? ` ${done}` : "";
   return `${STAGES[stage]}${count}${label === undefined ? "" : ` ${label}`}`;
 }
 

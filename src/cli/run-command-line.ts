@@ -8,8 +8,7 @@ import { CommanderError } from "commander";
 import { DreamDBError } from "../errors.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { failedDocument, failureText, toFault } from "./failure.ts";
-import { documentText } from "./json.ts";
-import { DOCUMENT_VERSION } from "./json.ts";
+import { DOCUMENT_VERSION, documentText } from "./json.ts";
 import { failedMergeDocument } from "./merge-document.ts";
 import type { Invocation, Outcome } from "./outcome.ts";
 import { createProgram } from "./program.ts";
@@ -46,6 +45,10 @@ export async function runCommandLine(
 
 /** The command, or the exit code when help or the version was all that was asked for. */
 async function parse(argv: readonly string[], terminal: Terminal): Promise<Invocation | number> {
+  if (argv[0] === "complete") {
+    (await import("./run/completion.ts")).answerCompletion(argv.slice(1));
+    return EXIT.done;
+  }
   let invocation: Invocation | undefined;
   const program = createProgram({
     environment: terminal.environment,

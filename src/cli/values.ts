@@ -6,6 +6,9 @@
 
 import { DreamDBError } from "../errors.ts";
 
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A usage fault, the only kind this folder makes of its own. */
 export function usageError(found: string, expected: string, next: string): DreamDBError {
   return new DreamDBError({ code: "usage", found, expected, next });
@@ -86,4 +89,24 @@ export function setting(
   otherwise: string | undefined,
 ): string | undefined {
   return flag ?? (variable === undefined || variable === "" ? otherwise : variable);
+}
+
+/** One part of so many. */
+export interface Sample {
+  /** From 1 to `parts`. */
+  readonly part: number;
+  readonly parts: number;
+}
+
+/** `3/30`: the third of thirty parts. @throws DreamDBError usage */
+export function parseSample(text: string): Sample {
+  const match = /^(\d{1,9})\/(\d{1,9})$/.exec(text.trim());
+  const part = Number(match?.[1]);
+  const parts = Number(match?.[2]);
+  if (match !== null && part >= 1 && part <= parts) return { part, parts };
+  throw usageError(
+    `--sample ${JSON.stringify(text)}`,
+    "n/t, the n-th of t parts",
+    "Write for example --sample 1/10.",
+  );
 }
