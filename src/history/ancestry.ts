@@ -111,6 +111,8 @@ export async function walkAncestry(
   };
 
   const expand = async (child: Node): Promise<void> => {
+    // Behind a common ancestor the bound only limits how long two of them are told apart.
+    if (isCommon(child) && child.depth.every((depth) => (depth ?? 0) >= maxDepth)) return;
     const tooDeep = isCommon(child)
       ? []
       : child.depth.flatMap((depth, position) => (depth ?? 0) >= maxDepth ? [position] : []);
@@ -131,7 +133,19 @@ export async function walkAncestry(
     }
   };
 
-  while ([...waiting].some((candidate) => !isCommon(candidate)) && exceeded.size === 0) {
+  const bestOf = (bits: bigint): Node[] =>
+    [...nodes.values()].filter((candidate) =>
+      (candidate.reached & bits) === bits &&
+      !candidate.children.some((child) => (child.reached & bits) === bits)
+    );
+  // One common ancestor may turn out to be behind another that has not been expanded: with two or
+  // more the walk goes on until that is told.
+  const undecided = (): boolean => waiting.size > 0 && bestOf(everyTip).length > 1;
+
+  while (
+    exceeded.size === 0 &&
+    ([...waiting].some((candidate) => !isCommon(candidate)) || undecided())
+  ) {
     const newestFirst = [...waiting].sort((a, b) =>
       a.manifest.ts < b.manifest.ts ? 1 : a.manifest.ts > b.manifest.ts ? -1 : 0
     );
@@ -153,19 +167,13 @@ export async function walkAncestry(
     return { status: "depth-exceeded", tips: [...exceeded].sort((a, b) => a - b), maxDepth };
   }
 
-  const bestOf = (bits: bigint): readonly Address[] =>
-    [...nodes.values()]
-      .filter((candidate) =>
-        (candidate.reached & bits) === bits &&
-        !candidate.children.some((child) => (child.reached & bits) === bits)
-      )
-      .map((candidate) => candidate.address)
-      .sort();
+  const addressesOf = (bits: bigint): readonly Address[] =>
+    bestOf(bits).map(({ address }) => address).sort();
 
   return {
     status: "walked",
-    common: bestOf(everyTip),
-    best: (first, second) => bestOf((1n << BigInt(first)) | (1n << BigInt(second))),
+    common: addressesOf(everyTip),
+    best: (first, second) => addressesOf((1n << BigInt(first)) | (1n << BigInt(second))),
     reaches: (position, address) =>
       ((nodes.get(address)?.reached ?? 0n) >> BigInt(position) & 1n) === 1n,
     sharedApart: [...nodes.values()].flatMap(({ address, reached, children }) => {
