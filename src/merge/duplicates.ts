@@ -27,9 +27,11 @@ const TRUNK = 0;
 /** An entry as it stands in the check: added by a group of branches, or trunk's. */
 interface Holder {
   readonly entry: IndexEntry;
-  /** The position that stands for the group that added it. */
+  /** A number for the group that added it; trunk's is 0. */
   readonly owner: number;
   readonly positions: readonly number[];
+  /** A branch of the group replaced it: its records stand in what that branch added. */
+  readonly superseded: boolean;
 }
 
 /** What the check found. */
@@ -40,6 +42,8 @@ export interface DuplicateFindings {
    * stays elsewhere; by the entry's bytes.
    */
   readonly dropped: ReadonlyMap<string, ReadonlySet<bigint>>;
+  /** With `allowIdentical`: additions that trunk has byte for byte, by their bytes. */
+  readonly standing: ReadonlySet<string>;
   /** How many anchors were accepted as identical. */
   readonly identicalCount: number;
   readonly identicalAnchors: readonly bigint[];
@@ -48,14 +52,30 @@ export interface DuplicateFindings {
 const NOTHING: DuplicateFindings = {
   refusals: [],
   dropped: new Map(),
+  standing: new Set(),
   identicalCount: 0,
   identicalAnchors: [],
 };
 
-function holdersOf(additions: readonly Addition[]): Holder[] {
-  return additions.flatMap(({ entry, groups }) =>
-    groups.map((positions) => ({ entry, owner: positions[0] ?? TRUNK, positions }))
-  );
+/** What branches added. Groups of other branches are other owners, whatever they have in common. */
+function holdersOf({ additions, superseded }: FieldChanges): Holder[] {
+  const owners = new Map<string, number>();
+  const ownerOf = (positions: readonly number[]): number => {
+    const key = positions.join(" ");
+    const known = owners.get(key) ?? owners.size + 1;
+    owners.set(key, known);
+    return known;
+  };
+  const holders = (list: readonly Addition[], isSuperseded: boolean): Holder[] =>
+    list.flatMap(({ entry, groups }) =>
+      groups.map((positions) => ({
+        entry,
+        owner: ownerOf(positions),
+        positions,
+        superseded: isSuperseded,
+      }))
+    );
+  return [...holders(additions, false), ...holders(superseded, true)];
 }
 
 /** Trunk's entries that could hold an anchor of the additions. */
@@ -80,28 +100,31 @@ async function trunkHolders(
     ...(changes.trunkNew.get(base.position) ?? [])
       .filter(({ start, end }) => meetsAny(intervals, start, end)),
   ];
-  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK] }));
+  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK], superseded: false }));
 }
 
 /**
  * The anchors that a branch's rewritten entries hold from before: those of the entries it took
  * away. They are no additions.
+ * @param which what counts as taken away
  */
 async function anchorsTakenAway(
   changes: FieldChanges,
   read: ReadObject,
   place: PayloadPlace,
   concurrency: number,
+  which: "removed" | "takenAway",
 ): Promise<ReadonlyMap<number, ReadonlySet<bigint>>> {
   const taken = new Map<number, ReadonlySet<bigint>>();
-  for (const { branch, removed } of changes.branches) {
-    if (removed.length === 0) continue;
+  for (const branchChanges of changes.branches) {
+    const entries = branchChanges[which];
+    if (entries.length === 0) continue;
     const sets = await mapConcurrent(
-      removed,
+      entries,
       concurrency,
       (entry) => readAnchors(read, place, entry),
     );
-    taken.set(branch.side.position, new Set(sets.flatMap((set) => [...set])));
+    taken.set(branchChanges.branch.side.position, new Set(sets.flatMap((set) => [...set])));
   }
   return taken;
 }
@@ -146,7 +169,7 @@ export async function findDuplicates(
   options: { readonly allowIdentical: boolean; readonly concurrency: number },
 ): Promise<DuplicateFindings> {
   const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
-  const added = holdersOf(changes.additions);
+  const added = holdersOf(changes);
   if (added.length === 0) return NOTHING;
   const holders = [...await trunkHolders(changes, added), ...added];
   const suspects = overlappingIntervals(
@@ -155,9 +178,14 @@ export async function findDuplicates(
   const keyDoubles = kind === "video-item" ? doubledItemKeys(holders) : new Set<string>();
   if (suspects.length === 0 && keyDoubles.size === 0) return NOTHING;
 
-  const taken = await anchorsTakenAway(changes, read, place, options.concurrency);
-  const own = (holder: Holder, anchor: bigint): boolean =>
-    !holder.positions.some((position) => taken.get(position)?.has(anchor) ?? false);
+  const taken = await anchorsTakenAway(changes, read, place, options.concurrency, "takenAway");
+  const fromBase = changes.superseded.length === 0
+    ? taken
+    : await anchorsTakenAway(changes, read, place, options.concurrency, "removed");
+  const own = ({ positions, superseded }: Holder, anchor: bigint): boolean =>
+    !positions.some((position) =>
+      (superseded ? fromBase : taken).get(position)?.has(anchor) ?? false
+    );
   const sets = await mapConcurrent(
     suspects,
     options.concurrency,
@@ -220,12 +248,12 @@ function judge(
 ): DuplicateFindings {
   const groups = new Map<string, { anchors: bigint[]; found: Set<Holder>; different: number }>();
   const dropped = new Map<string, Set<bigint>>();
+  const standing = new Set<string>();
   const identical: bigint[] = [];
   for (const [anchor, list] of occurrences) {
     const different = new Set(list.map(({ identity }) => identity)).size > 1;
-    if (allowIdentical && !different) {
+    if (allowIdentical && !different && dropAllButOne(anchor, list, dropped, standing)) {
       identical.push(anchor);
-      dropAllButOne(anchor, list, dropped);
       continue;
     }
     const positions = [...new Set(list.flatMap(({ holder }) => holder.positions))];
@@ -276,30 +304,37 @@ function judge(
   return {
     refusals,
     dropped,
+    standing,
     identicalCount: identical.length,
     identicalAnchors: identical.sort((a, b) => (a < b ? -1 : 1)).slice(0, LISTED_ANCHORS),
   };
 }
 
+/** Leaves one of equal Items; false when more than one stands where it cannot be left out. */
 function dropAllButOne(
   anchor: bigint,
   list: Occurrences,
   dropped: Map<string, Set<bigint>>,
-): void {
-  // Trunk's copy stays; among branches the one with the smallest bytes, so that the order in which
-  // branches were named does not matter.
-  const keys = list.map(({ holder }) => bytesKey(holder.entry.bytes));
-  const kept = list.some(({ holder }) => holder.owner === TRUNK)
-    ? bytesKey(
-      list.find(({ holder }) => holder.owner === TRUNK)?.holder.entry.bytes ?? new Uint8Array(),
-    )
-    : [...keys].sort()[0];
+  standing: Set<string>,
+): boolean {
+  // Trunk's copy stays, and so does one in a bucket that replaces it; among other branches the one
+  // with the smallest bytes, so that the order in which branches were named does not matter.
+  const fixed = list.filter(({ holder }) => holder.owner === TRUNK || holder.superseded);
+  if (fixed.length > 1) return false;
+  const keyOf = ({ holder }: Occurrences[number]): string => bytesKey(holder.entry.bytes);
+  const keys = list.filter((one) => !fixed.includes(one)).map(keyOf);
+  const [stays] = fixed;
+  const kept = stays === undefined ? [...keys].sort()[0] : keyOf(stays);
   for (const key of keys) {
-    if (key === kept) continue;
+    if (key === kept) {
+      if (stays !== undefined) standing.add(key);
+      continue;
+    }
     const set = dropped.get(key) ?? new Set();
     set.add(anchor);
     dropped.set(key, set);
   }
+  return true;
 }
 
 function distinctAddresses(entries: readonly IndexEntry[]): Address[] {

@@ -95,7 +95,7 @@ async function writeField(
     signal,
   );
   if (join.values.length > 0) {
-    const result = await fuseScalars(plan.read, place, join.values, concurrency);
+    const result = await fuseScalars(plan.read, place, join.values, join.dropped, concurrency);
     for (const { path, bytes } of result.objects) {
       await putPayload(connector, path, bytes, { signal });
     }

@@ -21,6 +21,11 @@ import type { TrackLoader } from "./track-loader.ts";
 /** One branch's changes. */
 export interface BranchChanges extends TrackDifference {
   readonly branch: FieldBranch;
+  /**
+   * All that the branch took away: `removed`, and entries of history it shares with other branches
+   * that its base does not have.
+   */
+  readonly takenAway: readonly IndexEntry[];
 }
 
 /** An entry that one or more branches added, once. */
@@ -44,8 +49,12 @@ export interface FieldChanges {
   readonly branches: readonly BranchChanges[];
   /** What branches added, without what another branch took away again. */
   readonly additions: readonly Addition[];
+  /** What branches added to history they share and one of them took away again. */
+  readonly superseded: readonly Addition[];
   /** Trunk's entries that no base has and that no earlier merge settled. */
   readonly trunkAdded: readonly IndexEntry[];
+  /** Entries that trunk replaced where `trunkAdded` came, counted from the same Manifests. */
+  readonly trunkReplaced: readonly IndexEntry[];
   /** What trunk took away from each branch's base, by the branch's position. */
   readonly trunkRemoved: ReadonlyMap<number, readonly IndexEntry[]>;
   /** All of trunk's entries that a branch's base lacks, by the branch's position. */
@@ -79,6 +88,25 @@ function groupByHistory(
   return groups;
 }
 
+/** Entries of shared history that some branch took away, with all branches that had them of it. */
+function supersededAdditions(
+  goneFromShared: ReadonlyMap<number, ReadonlyMap<string, IndexEntry>>,
+  sharedKeys: Parameters<typeof groupByHistory>[2],
+): ReadonlyMap<string, { readonly entry: IndexEntry; readonly positions: ReadonlySet<number> }> {
+  const superseded = new Map<string, { entry: IndexEntry; positions: Set<number> }>();
+  for (const taken of goneFromShared.values()) {
+    for (const [key, entry] of taken) {
+      if (superseded.has(key)) continue;
+      const sharing = sharedKeys.filter(({ keys }) => keys.has(key));
+      superseded.set(key, {
+        entry,
+        positions: new Set(sharing.flatMap(({ positions }) => positions)),
+      });
+    }
+  }
+  return superseded;
+}
+
 /** Works out the changes of `field`. */
 export async function findChanges(
   sides: Sides,
@@ -88,7 +116,7 @@ export async function findChanges(
 ): Promise<FieldChanges> {
   const like = field.trunk ?? field.branches[0]?.binding;
   const trunk = await loader.content(field.trunk, kind);
-  const branches = await Promise.all(field.changed.map(async (branch): Promise<BranchChanges> => {
+  const differing = await Promise.all(field.changed.map(async (branch) => {
     const [base, own] = await Promise.all([
       loader.content(branch.base, kind),
       loader.content(branch.binding, kind),
@@ -97,29 +125,46 @@ export async function findChanges(
   }));
 
   const gone = new Set<string>();
-  for (const changes of branches) {
+  for (const changes of differing) {
     for (const { bytes } of changes.removed) gone.add(bytesKey(bytes));
   }
+  const goneFromShared = new Map<number, Map<string, IndexEntry>>();
   const sharedKeys: { positions: readonly number[]; keys: ReadonlySet<string> }[] = [];
   for (const shared of sides.shared) {
     const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
     const from = await loader.content(binding, kind);
     const keys = new Set<string>();
-    const grown = branches.filter(({ branch }) => shared.positions.includes(branch.side.position));
+    const grown = differing.filter(({ branch }) => shared.positions.includes(branch.side.position));
     for (const { branch } of grown) {
       const base = await loader.content(branch.base, kind);
       for (const { bytes } of (await base.difference(from)).added) keys.add(bytesKey(bytes));
+    }
+    for (const { branch } of grown) {
+      const { position } = branch.side;
       const own = await loader.content(branch.binding, kind);
-      for (const { bytes } of (await from.difference(own)).removed) gone.add(bytesKey(bytes));
+      const taken = goneFromShared.get(position) ?? new Map<string, IndexEntry>();
+      goneFromShared.set(position, taken);
+      for (const entry of (await from.difference(own)).removed) {
+        const key = bytesKey(entry.bytes);
+        if (keys.has(key)) taken.set(key, entry);
+      }
     }
     sharedKeys.push({ positions: shared.positions, keys });
   }
+  const branches = differing.map((changes): BranchChanges => ({
+    ...changes,
+    takenAway: [
+      ...changes.removed,
+      ...goneFromShared.get(changes.branch.side.position)?.values() ?? [],
+    ],
+  }));
+  const superseded = supersededAdditions(goneFromShared, sharedKeys);
 
   const adding = new Map<string, { entry: IndexEntry; positions: number[] }>();
   for (const { branch, added } of branches) {
     for (const entry of added) {
       const key = bytesKey(entry.bytes);
-      if (gone.has(key)) continue;
+      if (gone.has(key) || superseded.get(key)?.positions.has(branch.side.position)) continue;
       const known = adding.get(key);
       if (known === undefined) adding.set(key, { entry, positions: [branch.side.position] });
       else if (!known.positions.includes(branch.side.position)) {
@@ -164,9 +209,12 @@ export async function findChanges(
       if (!goneFromTrunk.has(key)) removed.set(key, entry);
     }
   }
+  let trunkReplaced = [...trunkRemoved.values()].flat();
   if (sides.settled !== undefined && like !== undefined && (unsettled?.size ?? 0) > 0) {
     const settled = await loader.content(bindingIn(sides.settled, like), kind);
-    keep((await settled.difference(trunk)).added);
+    const since = await settled.difference(trunk);
+    keep(since.added);
+    trunkReplaced = [...since.removed];
   }
   const [first] = branches;
   return {
@@ -177,7 +225,12 @@ export async function findChanges(
     },
     branches,
     additions,
+    superseded: [...superseded.values()].map(({ entry, positions }) => ({
+      entry,
+      groups: [[...positions].sort((a, b) => a - b)],
+    })),
     trunkAdded: [...(unsettled?.values() ?? [])],
+    trunkReplaced,
     trunkRemoved,
     trunkNew,
     removed,

@@ -55,6 +55,8 @@ export interface TrackJoin {
   readonly cells: readonly FuseGroup[];
   /** Values whose added anchor sets go into one set each. */
   readonly values: readonly (readonly IndexEntry[])[];
+  /** Anchors to leave out of an entry that is fused, by the entry's bytes. */
+  readonly dropped: ReadonlyMap<string, ReadonlySet<bigint>>;
   readonly coverage: Coverage;
   /** The Layer's parent with its chain; undefined for a base field. */
   readonly layer:
@@ -138,7 +140,9 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
     entriesBefore: changes.trunk.count,
     additions: changes.additions,
   };
-  if (single !== undefined && duplicates.dropped.size === 0) {
+  if (
+    single !== undefined && duplicates.dropped.size === 0 && duplicates.standing.size === 0
+  ) {
     const [branch] = changes.branches;
     return {
       ...settledPlan(context, field, "taken", single),
@@ -287,7 +291,9 @@ async function planConstant(context: FieldContext, field: FieldSides): Promise<F
   if (first !== undefined && more.length === 0) return first.plan;
   const pick = context.request.picks.get(field.modality);
   if (pick !== undefined) {
-    if (pick === context.sides.trunk.name) return settledPlan(context, field, "kept");
+    if (pick === context.sides.trunk.name && field.trunk !== undefined) {
+      return settledPlan(context, field, "kept");
+    }
     const winner = field.branches.find(({ side }) => side.name === pick);
     if (winner !== undefined) return settledPlan(context, field, "taken", winner);
   }
@@ -361,11 +367,12 @@ function planJoin(
 ): { readonly track: TrackJoin; readonly refusal?: Refusal } {
   const fuse = context.request.buckets === "fuse";
   const removed = new Map(changes.removed);
-  const standing = new Set(
-    [...changes.trunkNew.values()].flatMap((entries) =>
+  const standing = new Set([
+    ...duplicates.standing,
+    ...[...changes.trunkNew.values()].flatMap((entries) =>
       entries.map(({ bytes }) => bytesKey(bytes))
     ),
-  );
+  ]);
   // An addition that trunk holds byte for byte was accepted as identical, or it would be refused.
   const coming = new Map(
     changes.additions.map(({ entry, groups }) =>
@@ -390,21 +397,23 @@ function planJoin(
   let refusal: Refusal | undefined;
   if (kind === "spatial-bucket" || kind === "scalar-bitmap" || kind === "scalar-btree") {
     const groups = new Map<string, { entries: IndexEntry[]; sides: Set<string> }>();
-    const put = (entry: IndexEntry, side: string): void => {
+    const put = (entry: IndexEntry, side: string, positions: readonly number[]): void => {
       const key = groupKey(entry);
-      if (joinedKeys.has(key) || rewrites.rewrittenKeys.has(key)) return;
-      if (kind === "spatial-bucket" && isLargeBucket(field.modality, entry)) {
-        if (!duplicates.dropped.has(bytesKey(entry.bytes))) return;
-      }
+      if (joinedKeys.has(key)) return;
+      // A replacement holds old records, and a large bucket enough of its own: both stay as they
+      // are, unless they hold an Item that must go.
+      const stays = positions.some((one) => rewrites.rewrittenBy.get(one)?.has(key) ?? false) ||
+        (kind === "spatial-bucket" && isLargeBucket(field.modality, entry));
+      if (stays && !duplicates.dropped.has(bytesKey(entry.bytes))) return;
       const group = groups.get(key) ?? { entries: [], sides: new Set<string>() };
       group.entries.push(entry);
       group.sides.add(side);
       groups.set(key, group);
     };
     if (fuse) {
-      for (const entry of changes.trunkAdded) put(entry, "trunk");
+      for (const entry of changes.trunkAdded) put(entry, "trunk", [0]);
       for (const { entry, groups: owners } of coming.values()) {
-        for (const owner of owners) put(entry, owner.join(" "));
+        for (const owner of owners) put(entry, owner.join(" "), owner);
       }
       for (const { entries, sides } of groups.values()) {
         const distinct = [
@@ -429,12 +438,12 @@ function planJoin(
           cells.push({ entries: sorted, dropped: duplicates.dropped, joinsEqualRecords: false });
         } else values.push(sorted);
       }
-    } else if (kind === "spatial-bucket" && duplicates.dropped.size > 0) {
+    } else if (duplicates.dropped.size > 0) {
       refusal = {
         code: "duplicate-anchor",
-        message: `the field ${field.field} holds equal records in buckets that also hold others; ` +
+        message: `the field ${field.field} holds equal Items in buckets that also hold others; ` +
           "kept side by side they would count twice",
-        next: "Merge with --buckets=fuse, which takes equal records once.",
+        next: "Merge with --buckets=fuse, which takes equal Items once.",
         sides: changedBy(context, field),
         field: field.field,
         modality: field.modality,
@@ -457,6 +466,7 @@ function planJoin(
       added,
       cells,
       values,
+      dropped: duplicates.dropped,
       coverage: joinCoverage([
         ...(field.trunk === undefined || changes.trunk.count === 0 ? [] : [field.trunk.coverage]),
         ...changes.additions.map(({ entry }) => entry),

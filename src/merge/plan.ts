@@ -144,7 +144,8 @@ async function planSides(
     ...fields.flatMap((field) => field.warnings),
     ...await deletedAdditions(context, fields),
   ];
-  if (fastForward) {
+  // An Item that is taken once although the branch has it twice needs a Track of its own.
+  if (fastForward && fields.every(({ join }) => join === undefined)) {
     return {
       ...plan,
       fields,

@@ -32,8 +32,8 @@ export interface RewriteFindings {
   readonly refusals: readonly Refusal[];
   /** Groups that have to be joined record by record. */
   readonly joined: readonly RewrittenGroup[];
-  /** Keys of all groups in which some side replaced entries. */
-  readonly rewrittenKeys: ReadonlySet<string>;
+  /** Keys of the groups in which a side replaced entries, by its position; trunk's is 0. */
+  readonly rewrittenBy: ReadonlyMap<number, ReadonlySet<string>>;
 }
 
 /** One side's replacement of entries. */
@@ -145,43 +145,49 @@ export async function checkRewrites(
   options: { readonly fuse: boolean; readonly concurrency: number },
 ): Promise<RewriteFindings> {
   const refusals: Refusal[] = [];
-  const rewrittenKeys = new Set<string>();
+  const rewrittenBy = new Map<number, ReadonlySet<string>>([
+    [0, new Set(changes.trunkReplaced.map(groupKey))],
+  ]);
   const joined = new Map<string, RewrittenGroup>();
   const replacements: (Replacement & { readonly position: number })[] = changes.branches
-    .filter(({ removed }) => removed.length > 0)
-    .map(({ branch, removed, added }) => ({
+    .filter(({ takenAway }) => takenAway.length > 0)
+    .map(({ branch, takenAway, added }) => ({
       position: branch.side.position,
       name: branch.side.name,
-      removed,
+      removed: takenAway,
       added,
     }));
   for (const replacement of replacements) {
     refusals.push(...await checkReplacement(field, kind, replacement, read, options.concurrency));
-    for (const entry of replacement.removed) rewrittenKeys.add(groupKey(entry));
+    rewrittenBy.set(replacement.position, new Set(replacement.removed.map(groupKey)));
   }
-  for (const removed of changes.trunkRemoved.values()) {
-    for (const entry of removed) rewrittenKeys.add(groupKey(entry));
-  }
-  if (replacements.length === 0) return { refusals, joined: [], rewrittenKeys };
+  if (replacements.length === 0) return { refusals, joined: [], rewrittenBy };
 
   const conflicts = new Map<string, { names: Set<string>; entries: IndexEntry[] }>();
+  const grouped = replacements.map(({ removed, added }) => ({
+    removed: groupEntries(kind, removed),
+    added: groupEntries(kind, added),
+  }));
   for (const [index, one] of replacements.entries()) {
-    const others: Replacement[] = [
+    const mine = grouped[index];
+    if (mine === undefined) continue;
+    const others = [
       {
         name: names[0] ?? "trunk",
-        removed: changes.trunkRemoved.get(one.position) ?? [],
-        added: changes.trunkNew.get(one.position) ?? [],
+        removed: groupEntries(kind, changes.trunkRemoved.get(one.position) ?? []),
+        added: groupEntries(kind, changes.trunkNew.get(one.position) ?? []),
       },
-      ...replacements.slice(index + 1),
+      ...replacements.slice(index + 1).flatMap(({ name }, offset) => {
+        const groups = grouped[index + 1 + offset];
+        return groups === undefined ? [] : [{ name, ...groups }];
+      }),
     ];
-    const mine = groupEntries(kind, one.removed);
     for (const other of others) {
-      for (const [key, theirs] of groupEntries(kind, other.removed)) {
-        const ours = mine.get(key);
+      for (const [key, theirs] of other.removed) {
+        const ours = mine.removed.get(key);
         if (ours === undefined) continue;
-        const inGroup = (entry: IndexEntry) => replacementKey(kind, entry) === key;
-        const myNew = one.added.filter(inGroup);
-        const theirNew = other.added.filter(inGroup);
+        const myNew = mine.added.get(key) ?? [];
+        const theirNew = other.added.get(key) ?? [];
         if (sameEntries(ours, theirs) && sameEntries(myNew, theirNew)) continue;
         const conflict = conflicts.get(key) ?? { names: new Set<string>(), entries: [] };
         conflict.names.add(one.name).add(other.name);
@@ -190,9 +196,10 @@ export async function checkRewrites(
       }
     }
   }
+  const groupOf = conflicts.size === 0 ? undefined : rewrittenGroups(kind, changes);
   for (const [key, { names: sides, entries }] of conflicts) {
-    if (!anchorsInIndex(kind) && options.fuse) {
-      const group = joinedGroup(key, kind, changes);
+    if (!anchorsInIndex(kind) && options.fuse && groupOf !== undefined) {
+      const group = groupOf(key);
       const different = kind === "spatial-bucket"
         ? await differingRecords(field, kind, group, read, options.concurrency)
         : [];
@@ -230,25 +237,29 @@ export async function checkRewrites(
       addresses: [...new Set(entries.map(({ address }) => address))].slice(0, LISTED_ANCHORS),
     });
   }
-  return { refusals, joined: [...joined.values()], rewrittenKeys };
+  return { refusals, joined: [...joined.values()], rewrittenBy };
 }
 
-function joinedGroup(key: string, kind: EntryKind, changes: FieldChanges): RewrittenGroup {
-  const inGroup = (entry: IndexEntry) => replacementKey(kind, entry) === key;
+/** Gives the entries of any side that were replaced, and that came, in a group. */
+function rewrittenGroups(kind: EntryKind, changes: FieldChanges): (key: string) => RewrittenGroup {
   const distinct = (entries: readonly IndexEntry[]) => [
     ...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values(),
   ];
-  return {
-    key,
-    replaced: distinct([
-      ...changes.branches.flatMap(({ removed }) => removed.filter(inGroup)),
-      ...[...changes.trunkRemoved.values()].flatMap((removed) => removed.filter(inGroup)),
+  const replaced = groupEntries(
+    kind,
+    distinct([
+      ...changes.branches.flatMap(({ takenAway }) => takenAway),
+      ...[...changes.trunkRemoved.values()].flat(),
     ]),
-    added: distinct([
-      ...changes.additions.map(({ entry }) => entry).filter(inGroup),
-      ...[...changes.trunkNew.values()].flatMap((added) => added.filter(inGroup)),
+  );
+  const added = groupEntries(
+    kind,
+    distinct([
+      ...changes.additions.map(({ entry }) => entry),
+      ...[...changes.trunkNew.values()].flat(),
     ]),
-  };
+  );
+  return (key) => ({ key, replaced: replaced.get(key) ?? [], added: added.get(key) ?? [] });
 }
 
 /**

@@ -10,6 +10,7 @@ import { mapConcurrent } from "../store/limit.ts";
 import type { Addition } from "./field-changes.ts";
 import type { FieldSides } from "./field-sides.ts";
 import type { FieldContext, FieldPlan } from "./plan-field.ts";
+import { meetsAny, mergeIntervals } from "./overlap.ts";
 import { readAnchors } from "./payload.ts";
 import { LISTED_ANCHORS } from "./refusal.ts";
 import type { Warning } from "./refusal.ts";
@@ -23,12 +24,12 @@ export async function deletedAdditions(
 ): Promise<readonly Warning[]> {
   const deleted = new Set([...context.deleted.values()].flatMap((anchors) => [...anchors]));
   if (deleted.size === 0) return [];
-  const sorted = [...deleted].sort((a, b) => (a < b ? -1 : 1));
+  const hiding = mergeIntervals(
+    [...deleted].map((anchor) => ({ start: anchor, end: anchor + 1n })),
+  );
   const warnings: Warning[] = [];
   for (const { field, additions } of fields) {
-    const near = additions.filter(({ entry: { start, end } }) =>
-      sorted.some((anchor) => anchor >= start && anchor < end)
-    );
+    const near = additions.filter(({ entry }) => meetsAny(hiding, entry.start, entry.end));
     const hidden = await hiddenAnchors(context, field, near);
     if (hidden.length === 0) continue;
     const sides = [context.sides.trunk, ...context.sides.branches].filter(({ position }) =>
