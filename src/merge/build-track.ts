@@ -8,7 +8,6 @@
  * @module
  */
 
-import { bytesKey } from "../encoding/bytes.ts";
 import { CborWriter } from "../encoding/cbor-writer.ts";
 import { joinCoverage } from "../model/coverage.ts";
 import { parseIndexEntry } from "../model/index-entry.ts";
@@ -21,9 +20,10 @@ import type { PageWriter } from "./page-writer.ts";
 import type { TrackJoin } from "./plan-field.ts";
 import { isTree, treeFormat } from "./tree-content.ts";
 import type { TreeContent } from "./tree-content.ts";
-import { applyChanges, mergeEntries } from "./tree/apply.ts";
+import { applyChanges } from "./tree/apply.ts";
 import { buildTree } from "./tree/build.ts";
 import { btreeIndex, pagedIndex } from "./tree/descriptor.ts";
+import { mergeRuns } from "./tree/rebuild.ts";
 import { sortedEntries } from "./tree/tree-format.ts";
 import type { Tree, TreeFormat } from "./tree/tree-format.ts";
 import { walkLeaves } from "./tree/walk.ts";
@@ -111,34 +111,11 @@ async function joinTree(
     );
   }
   if (tree === "old-form") {
-    tree = await buildTree(format, mergedRuns(join, format, added), pages.sink);
+    const changes = { added, removed: removed.values() };
+    tree = await buildTree(format, mergeRuns(format, leavesOf(join, format), changes), pages.sink);
   }
   if (tree === undefined) throw new Error("unreachable: a merge leaves at least trunk's entries");
   return tree;
-}
-
-/** Trunk's leaves with the changes put in, in order. */
-async function* mergedRuns(
-  join: TrackJoin,
-  format: TreeFormat<PageEntry>,
-  added: readonly IndexEntry[],
-): AsyncGenerator<readonly PageEntry[]> {
-  const { removed } = join;
-  const coming = sortedEntries(format, added);
-  let next = 0;
-  for await (const leaf of leavesOf(join, format)) {
-    const kept = removed.size === 0
-      ? leaf
-      : leaf.filter(({ bytes }) => !removed.has(bytesKey(bytes)));
-    const last = kept.at(-1);
-    if (last === undefined) continue;
-    const from = next;
-    for (let entry = coming[next]; entry !== undefined; entry = coming[++next]) {
-      if (format.compare(entry, last) >= 0) break;
-    }
-    yield mergeEntries(format, kept, coming.slice(from, next));
-  }
-  if (next < coming.length) yield coming.slice(next);
 }
 
 async function* leavesOf(

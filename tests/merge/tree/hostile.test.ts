@@ -7,10 +7,10 @@ import { btreeFormat } from "../../../src/merge/tree/btree-format.ts";
 import { buildTree } from "../../../src/merge/tree/build.ts";
 import { collectDifference } from "../../../src/merge/tree/diff.ts";
 import { indexFormat } from "../../../src/merge/tree/index-format.ts";
-import { joinTree } from "../../../src/merge/tree/rebuild.ts";
+import { joinTree, mergeRuns } from "../../../src/merge/tree/rebuild.ts";
 import { sortedEntries } from "../../../src/merge/tree/tree-format.ts";
 import type { Tree, TreeChild, TreeFormat } from "../../../src/merge/tree/tree-format.ts";
-import { measureTree } from "../../../src/merge/tree/walk.ts";
+import { measureTree, walkLeaves } from "../../../src/merge/tree/walk.ts";
 import type { PageEntry } from "../../../src/model/page-entry.ts";
 import { fragmentEntry, MemoryPages, scalarEntry, spatialEntry } from "./memory-pages.ts";
 
@@ -257,6 +257,22 @@ describe("a change", () => {
       tree: await buildTree(spatial, [whole], () => {}),
       way: "rebuilt",
     });
+  });
+
+  test("that puts an older entry behind newer ones of its cell is put right by a rebuild", async () => {
+    const cells = Array.from({ length: 24 }, (_, n) => spatialEntry("01", 100 + n, n));
+    const { tree, pages } = await twoLevels(spatial, cells);
+    const older = [spatialEntry("01", 1, 99)];
+    const changes = { added: older, removed: [] };
+    const after = await applyChanges(spatial, tree, changes, pages.load, pages.sink);
+    if (after === undefined || after === "old-form") throw new Error("no tree");
+    const leaves = await Array.fromAsync(walkLeaves(spatial, after, pages.load));
+    const starts = leaves.flat().map(({ start }) => start);
+    expect(starts).not.toEqual(starts.toSorted((a, b) => a < b ? -1 : 1));
+    const runs = mergeRuns(spatial, leaves, { added: [], removed: [] });
+    expect(await buildTree(spatial, runs, () => {})).toEqual(
+      await buildTree(spatial, [sortedEntries(spatial, [...cells, ...older])], () => {}),
+    );
   });
 
   test("writes each touched page once", async () => {
