@@ -1,6 +1,7 @@
 /**
  * Everything that is checked without running the program: format, lint, types, the direction of
- * imports, and that dist/ is what the sources give. Fails when a step failed; build/check.txt then tells `passed failed skipped` in steps.
+ * imports, and that dist/ is what the sources give. Fails when a step failed; build/check.txt then
+ * tells `passed failed skipped` in steps.
  *
  * @module
  */
