@@ -5,6 +5,7 @@
  */
 
 import type { Address } from "../encoding/address.ts";
+import { isDreamDBError } from "../errors.ts";
 import { checkRefName, checkWritableRefName, isRefName } from "../model/ref-name.ts";
 import type { CallOptions, Connector, RefOutcome } from "./connector.ts";
 import { checkPath, manifestPath, refPath } from "./paths.ts";
@@ -165,9 +166,14 @@ export class S3Connector implements Connector {
   /** Probes with an object that was just written, while others are being written. */
   #startProbe(key: string, bytes: Uint8Array): void {
     if (this.#skipProbe || this.#probing !== undefined) return;
-    this.#probing = probeConditions(this.http, key, bytes, undefined);
-    // Whoever writes a ref hears of a failure.
-    this.#probing.catch(() => {});
+    const probing = probeConditions(this.http, key, bytes, undefined);
+    this.#probing = probing;
+    probing.catch((error: unknown) => {
+      // Whoever writes a ref hears of it. Another failure may be over by then: it is tried again.
+      if (!isDreamDBError(error, "conditions-ignored") && this.#probing === probing) {
+        this.#probing = undefined;
+      }
+    });
   }
 
   /**

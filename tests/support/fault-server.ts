@@ -40,8 +40,12 @@ export type ServerFault =
   | { readonly kind: "cut-body"; readonly bytes: number }
   /** Another body than the object's. */
   | { readonly kind: "change-body"; readonly change: (body: Uint8Array) => Uint8Array }
-  /** The request waits for `until`. */
-  | { readonly kind: "hold"; readonly when: "before" | "after"; readonly until: Promise<unknown> }
+  /** The request waits for what `until` is or starts. */
+  | {
+    readonly kind: "hold";
+    readonly when: "before" | "after";
+    readonly until: Promise<unknown> | (() => Promise<unknown>);
+  }
   /** A proxy delivers the request twice and passes on the second answer. */
   | { readonly kind: "twice" }
   /** Something else happens first, or right after. */
@@ -57,6 +61,8 @@ export interface FaultRule {
   /** Matching requests that fail; default 1. */
   readonly times?: number;
   readonly faults: readonly ServerFault[];
+  /** Whether the rule does no longer hold. */
+  readonly isOver?: () => boolean;
 }
 
 /** Behaviour of the whole server; may be changed while it runs. */
@@ -164,7 +170,7 @@ class ServerState {
     const faults = this.#faultsFor(request);
     for (const fault of faults) {
       if (!("when" in fault) || fault.when !== "before") continue;
-      if (fault.kind === "hold") await fault.until;
+      if (fault.kind === "hold") await held(fault);
       else if (fault.kind === "meanwhile") fault.happens();
       else if (fault.kind === "cut") return "cut";
       else return failureOf(fault);
@@ -176,7 +182,7 @@ class ServerState {
       else if (fault.kind === "change-body") {
         answer = { ...answer, body: fault.change(bytesOf(answer.body)) };
       } else if (fault.when === "after") {
-        if (fault.kind === "hold") await fault.until;
+        if (fault.kind === "hold") await held(fault);
         else if (fault.kind === "meanwhile") fault.happens();
         else if (fault.kind === "cut") return "cut";
         else answer = failureOf(fault);
@@ -189,7 +195,7 @@ class ServerState {
     return this.rules.flatMap((entry) => {
       const { method, key = "", skip = 0, times = 1, faults } = entry.rule;
       if (method !== undefined && method !== request.method) return [];
-      if (!request.key.startsWith(key)) return [];
+      if (!request.key.startsWith(key) || entry.rule.isOver?.() === true) return [];
       const place = entry.seen++;
       return place >= skip && place < skip + times ? faults : [];
     });
@@ -279,6 +285,10 @@ class ServerState {
       }</ListBucketResult>`,
     };
   }
+}
+
+async function held({ until }: Extract<ServerFault, { kind: "hold" }>): Promise<void> {
+  await (typeof until === "function" ? until() : until);
 }
 
 function failureOf(fault: Extract<ServerFault, { kind: "answer" }>): Answer {
