@@ -56,7 +56,7 @@ export async function checkEntry(
       if (entry.chunked) return await checkChunkedItem(run, field, entry);
       return await checkBytes(
         run,
-        place(fragmentPath(timeline, modality, address), "Fragment"),
+        place(mediaPath(field, entry), "Fragment"),
         entry,
         true,
       );
@@ -85,6 +85,16 @@ export async function checkEntry(
     default:
       return;
   }
+}
+
+/** Nanoseconds of the folders of segmented media, as the reference writes them. */
+const SEGMENT_FOLDER = 60_000_000_000n;
+
+function mediaPath(field: Field, entry: IndexEntry): string {
+  const { timeline, modality } = field;
+  return field.segmented
+    ? arrayItemPath(timeline, modality, entry.start / SEGMENT_FOLDER, entry.address)
+    : fragmentPath(timeline, modality, entry.address);
 }
 
 /** The third element of `[start, end, time bucket, address]`. */
@@ -131,7 +141,7 @@ async function checkSpatialBucket(
     );
   }
   const { compressor } = bucket;
-  if (compressor !== undefined && !field.compressors.includes(compressor)) {
+  if (known.length > 0 && compressor !== undefined && !field.compressors.includes(compressor)) {
     run.report(
       "disagreement",
       place,

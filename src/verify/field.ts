@@ -13,7 +13,9 @@ export interface Field {
   readonly kind: TrackKind;
   readonly timeline: Address;
   readonly modality: string;
-  /** The SpatialIndexes and the compressors that the registry names for the modality. */
+  /** Whether the Track has an init segment: its Fragments then lie below their minute. */
+  readonly segmented: boolean;
+  /** SpatialIndexes and compressors that the registry names; none known for older versions. */
   readonly spatialIndexes: readonly Address[];
   readonly compressors: readonly Address[];
 }

@@ -120,16 +120,17 @@ async function checkOne(
   checkManifest(run, placeOf(address), manifest);
   await checkRegistry(run, manifest);
   const { tracks } = manifest;
-  const bindings = tracks.form === "legacy" ? tracks.active : [...tracks.active, ...tracks.lineage];
-  await mapConcurrent(bindings, FIELDS_AT_ONCE, async (binding) => {
-    const field = fieldFor(manifest, binding);
+  const lineage = tracks.form === "legacy" ? [] : tracks.lineage;
+  await mapConcurrent([...tracks.active, ...lineage], FIELDS_AT_ONCE, async (binding, position) => {
+    const field = fieldFor(manifest, binding, position < tracks.active.length);
     if (field.kind === "unknown") unknownFields.add(field.name);
     await checkBinding(run, field, binding);
   }, run.scope.signal);
 }
 
-function fieldFor(manifest: Manifest, binding: Binding): Field {
-  const entry = manifest.registry.get(binding.modality);
+function fieldFor(manifest: Manifest, binding: Binding, active: boolean): Field {
+  // The registry speaks of the present: an older version may be of an index that was replaced.
+  const entry = active ? manifest.registry.get(binding.modality) : undefined;
   const named = (key: string): readonly Address[] =>
     entry instanceof Map ? addressesIn(entry.get(key)) : [];
   return {
@@ -137,6 +138,7 @@ function fieldFor(manifest: Manifest, binding: Binding): Field {
     kind: trackKindOf(binding.modality),
     timeline: binding.timeline,
     modality: binding.modality,
+    segmented: false,
     spatialIndexes: named("spatial_index"),
     compressors: named("vector_compressor"),
   };
