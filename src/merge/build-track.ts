@@ -23,7 +23,7 @@ import type { TreeContent } from "./tree-content.ts";
 import { applyChanges } from "./tree/apply.ts";
 import { buildTree } from "./tree/build.ts";
 import { btreeIndex, pagedIndex } from "./tree/descriptor.ts";
-import { mergeRuns } from "./tree/rebuild.ts";
+import { mergeRuns } from "./tree/merge-runs.ts";
 import { sortedEntries } from "./tree/tree-format.ts";
 import type { Tree, TreeFormat } from "./tree/tree-format.ts";
 import { walkLeaves } from "./tree/walk.ts";

@@ -7,7 +7,7 @@ import { btreeFormat } from "../../../src/merge/tree/btree-format.ts";
 import { buildTree } from "../../../src/merge/tree/build.ts";
 import { collectDifference } from "../../../src/merge/tree/diff.ts";
 import { indexFormat } from "../../../src/merge/tree/index-format.ts";
-import { joinTree, mergeRuns } from "../../../src/merge/tree/rebuild.ts";
+import { mergeRuns } from "../../../src/merge/tree/merge-runs.ts";
 import { sortedEntries } from "../../../src/merge/tree/tree-format.ts";
 import type { Tree, TreeChild, TreeFormat } from "../../../src/merge/tree/tree-format.ts";
 import { measureTree, walkLeaves } from "../../../src/merge/tree/walk.ts";
@@ -242,7 +242,7 @@ describe("a change", () => {
     expect(await applyChanges(spatial, tree, all, pages.load, pages.sink)).toBeUndefined();
   });
 
-  test("of a tree of the old form builds it anew, with cells", async () => {
+  test("of a tree of the old form needs it to be built anew, with cells", async () => {
     const { tree, pages, children } = await twoLevels(spatial, spatialEntries);
     const old = children.map((child) => ({ ...child, low: undefined, high: undefined }));
     const root = pages.put(spatial.encodeInternal(old, 2));
@@ -250,13 +250,11 @@ describe("a change", () => {
     const changes = { added, removed: [] };
     const oldTree = { ...tree, root };
     expect(await applyChanges(spatial, oldTree, changes, pages.load, pages.sink)).toBe("old-form");
-    const rule = { entries: 0, share: 0.5 };
-    const joined = await joinTree(spatial, oldTree, changes, pages.load, pages.sink, rule);
+    const runs = mergeRuns(spatial, walkLeaves(spatial, oldTree, pages.load), changes);
     const whole = sortedEntries(spatial, [...spatialEntries, ...added]);
-    expect(joined).toEqual({
-      tree: await buildTree(spatial, [whole], () => {}),
-      way: "rebuilt",
-    });
+    expect(await buildTree(spatial, runs, () => {})).toEqual(
+      await buildTree(spatial, [whole], () => {}),
+    );
   });
 
   test("that puts an older entry behind newer ones of its cell is put right by a rebuild", async () => {

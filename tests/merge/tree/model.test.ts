@@ -3,11 +3,12 @@ import fc from "fast-check";
 
 import { bytesKey } from "../../../src/encoding/bytes.ts";
 import { applyChanges } from "../../../src/merge/tree/apply.ts";
+import type { TreeChanges } from "../../../src/merge/tree/apply.ts";
 import { btreeFormat } from "../../../src/merge/tree/btree-format.ts";
 import { buildTree } from "../../../src/merge/tree/build.ts";
 import { collectDifference } from "../../../src/merge/tree/diff.ts";
 import { indexFormat } from "../../../src/merge/tree/index-format.ts";
-import { joinTree, mergeRuns } from "../../../src/merge/tree/rebuild.ts";
+import { mergeRuns } from "../../../src/merge/tree/merge-runs.ts";
 import { sortedEntries } from "../../../src/merge/tree/tree-format.ts";
 import type { Tree, TreeFormat } from "../../../src/merge/tree/tree-format.ts";
 import { measureTree, walkLeaves } from "../../../src/merge/tree/walk.ts";
@@ -138,9 +139,8 @@ describe.each(kinds)("tree: $name", ({ format, entry, pageBytes }) => {
         const mixed = (list: readonly PageEntry[]) =>
           list.map((each) => ({ each, rank: shuffle(keyOf(each)) }))
             .sort((a, b) => a.rank - b.rank).map(({ each }) => each);
-        const rule = { entries: 40, share: 0.5 };
-        const join = (changes: { added: readonly PageEntry[]; removed: readonly PageEntry[] }) =>
-          joinTree(format, tree, changes, pages.load, pages.sink, rule);
+        const join = (changes: TreeChanges) =>
+          applyChanges(format, tree, changes, pages.load, pages.sink);
         expect(await join({ added: mixed(added), removed: mixed(removed) })).toEqual(
           await join({ added, removed }),
         );

@@ -6,7 +6,7 @@ import { applyChanges } from "../../../src/merge/tree/apply.ts";
 import { buildTree } from "../../../src/merge/tree/build.ts";
 import { btreeIndex, pagedIndex, treeOf } from "../../../src/merge/tree/descriptor.ts";
 import { collectDifference } from "../../../src/merge/tree/diff.ts";
-import { mergeRuns } from "../../../src/merge/tree/rebuild.ts";
+import { mergeRuns } from "../../../src/merge/tree/merge-runs.ts";
 import type { PageLoader, Tree } from "../../../src/merge/tree/tree-format.ts";
 import { videoKeyFormat } from "../../../src/merge/tree/video-key-format.ts";
 import { measureTree, walkLeaves } from "../../../src/merge/tree/walk.ts";

@@ -1,66 +1,17 @@
 /**
- * The two ways to bring changes into an index, and the rule that chooses between them.
+ * Putting changes into ordered runs of entries, for a tree that is built anew.
  *
  * @module
  */
 
 import { bytesKey } from "../../encoding/bytes.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { applyChanges, mergeEntries } from "./apply.ts";
+import { mergeEntries } from "./apply.ts";
 import type { TreeChanges } from "./apply.ts";
-import { buildTree } from "./build.ts";
 import type { EntryRuns } from "./build.ts";
 import { RunCursor } from "./run-cursor.ts";
 import { sortedEntries } from "./tree-format.ts";
-import type { PageLoader, PageSink, Tree, TreeFormat } from "./tree-format.ts";
-import { walkLeaves } from "./walk.ts";
-
-/** When a tree is built anew instead of changed in place. */
-export interface RebuildRule {
-  /** Trees of up to this many entries are. */
-  readonly entries: number;
-  /** Larger ones are when at least this share of their entries changes. */
-  readonly share: number;
-}
-
-/** Index Pages: as the reference, which changes a paged tree in place (PAGED 8). */
-export const INDEX_RULE: RebuildRule = { entries: 0, share: 0.5 };
-
-/** B-trees: as the reference, which builds them anew, as long as that is cheap (PAGED 7). */
-export const BTREE_RULE: RebuildRule = { entries: 262_144, share: 0.5 };
-
-/** How a joined tree came about. */
-export interface JoinedTree {
-  /** Undefined when nothing is left. */
-  readonly tree: Tree | undefined;
-  readonly way: "unchanged" | "rebuilt" | "changed";
-}
-
-/**
- * Brings changes into a tree. Which way it takes depends on the tree and on how much changes, not
- * on the order of the changes; so do the bytes.
- * @throws DreamDBError malformed-cbor, malformed-object, and what `load` and `sink` throw
- */
-export async function joinTree<Entry extends PageEntry>(
-  format: TreeFormat<Entry>,
-  tree: Tree,
-  changes: TreeChanges,
-  load: PageLoader,
-  sink: PageSink,
-  rule: RebuildRule,
-): Promise<JoinedTree> {
-  const batch = { added: [...changes.added], removed: [...changes.removed] };
-  const changed = batch.added.length + batch.removed.length;
-  if (changed === 0) return { tree, way: "unchanged" };
-  if (tree.entryCount > rule.entries && changed < tree.entryCount * rule.share) {
-    const result = await applyChanges(format, tree, batch, load, sink);
-    if (result !== "old-form") {
-      return { tree: result, way: result === tree ? "unchanged" : "changed" };
-    }
-  }
-  const runs = mergeRuns(format, walkLeaves(format, tree, load), batch);
-  return { tree: await buildTree(format, runs, sink), way: "rebuilt" };
-}
+import type { TreeFormat } from "./tree-format.ts";
 
 const RUN_LENGTH = 512;
 
