@@ -104,7 +104,7 @@ function fieldTable(fields: readonly FieldReport[], style: Style): string[] {
       field.kind,
       field.action,
       field.sides.length === 0 ? "-" : shortList(field.sides, SHOWN_SIDES),
-      String(field.entriesAfter),
+      field.entriesAfter === null ? "" : String(field.entriesAfter),
       field.entriesAdded === 0 ? "" : `+${field.entriesAdded}`,
       field.entriesRemoved === 0 ? "" : `-${field.entriesRemoved}`,
       field.bucketsFused === 0 ? "" : `${field.bucketsFused} -> ${field.bucketsWritten}`,

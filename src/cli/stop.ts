@@ -53,6 +53,16 @@ export function createStopper(terminal: Terminal, timeout: number | undefined): 
   return stopper;
 }
 
+/** Waits for `work`, which cannot be stopped itself, until `signal` is aborted. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return await new Promise<T>((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
 function interrupted(signal: string, refMoved: boolean): DreamDBError {
   return new DreamDBError({
     code: "interrupted",

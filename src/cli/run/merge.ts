@@ -27,6 +27,7 @@ import { mergeText } from "../merge-text.ts";
 import { withStore } from "../open-store.ts";
 import type { Outcome, RunContext } from "../outcome.ts";
 import { createProgressView } from "../progress.ts";
+import { abortable } from "../stop.ts";
 import { usageError } from "../values.ts";
 import { VERSION } from "../version.ts";
 
