@@ -94,6 +94,9 @@ export interface Connector {
   /**
    * Moves a ref from `expected` to `next`, atomically beside every other writer. Nothing below
    * this call sends the write a second time.
+   *
+   * An aborted signal is heeded only while nothing has been applied: before the write is sent (for
+   * a file store: while the lock is waited for). After that the outcome is found out first.
    * @throws DreamDBError when it is certain that nothing was published
    */
   compareAndSetRef(

@@ -24,7 +24,7 @@ export async function openConnector(
   options: OpenOptions = {},
 ): Promise<Connector> {
   if (url.startsWith("file:")) return new FileConnector(url, options);
-  if (url === "memory:") return new MemoryConnector();
+  if (url === "memory:" || url === "memory://") return new MemoryConnector();
   if (/^(?:s3|https?):\/\//.test(url)) return new S3Connector(url, options);
   throw new DreamDBError({
     code: "usage",

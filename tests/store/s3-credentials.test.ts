@@ -3,6 +3,7 @@
  */
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { S3Connector } from "../../src/store/s3.ts";
 import {
   answer,
   before,
@@ -32,6 +33,26 @@ describe("credentials and regions", () => {
       expect(server.requests.length).toBe(length + 1);
     });
   }
+
+  test("asks the host of the region that AWS names", async () => {
+    const asked: string[] = [];
+    const connector = new S3Connector("s3://ds/p", {
+      environment: { AWS_ACCESS_KEY_ID: "AKIATEST", AWS_SECRET_ACCESS_KEY: SECRET },
+      effects: {
+        fetch: async (url) => {
+          asked.push(url);
+          return asked.length === 1
+            ? new Response("", { status: 301, headers: { "x-amz-bucket-region": "eu-west-3" } })
+            : new Response("", { status: 404 });
+        },
+      },
+    });
+    expect(await connector.readRef("trunk")).toBeUndefined();
+    expect(asked).toEqual([
+      "https://ds.s3.us-east-1.amazonaws.com/p/refs/trunk",
+      "https://ds.s3.eu-west-3.amazonaws.com/p/refs/trunk",
+    ]);
+  });
 
   test("takes new credentials when the token expires within a run", async () => {
     const environment: Record<string, string> = {
