@@ -33,9 +33,14 @@ export async function runScenario(
     for (const buckets of modes(expected)) {
       const store = join(folder, buckets ?? "store");
       cpSync(join(source, "store"), store, { recursive: true });
-      await checker.ask("load", { models: join(source, "models.json") });
+      await checker.ask("load", {
+        scope: store,
+        models: join(source, "models.json"),
+        model: expected.name,
+      });
       const attempt = new Attempt(expected, command, checker, store, buckets);
       const found = await attempt.run();
+      await checker.ask("forget", { scope: store });
       document ??= attempt.document;
       problems.push(
         ...found.map((problem) => buckets === undefined ? problem : `${buckets}: ${problem}`),
@@ -172,11 +177,11 @@ class Attempt {
   }
 
   async #readByReference(): Promise<void> {
-    const { name, trunk, readsOnly, noMergeOnTop } = this.#expected;
+    const { trunk, readsOnly, noMergeOnTop } = this.#expected;
     const { problems } = await this.#checker.ask("verify", {
       root: this.#store,
       ref: trunk,
-      model: name,
+      scope: this.#store,
     });
     this.#add("reference", problems ?? []);
     if (readsOnly || (problems?.length ?? 0) > 0) return;
@@ -185,7 +190,7 @@ class Attempt {
     const exercised = await this.#checker.ask("exercise", {
       root: copy,
       ref: trunk,
-      model: name,
+      scope: this.#store,
       mergeOnTop: !noMergeOnTop,
     });
     this.#add("reference", exercised.problems ?? []);
@@ -238,12 +243,12 @@ class Attempt {
 
   /** The workers go on from their own tips; their new records, and only those, come in. */
   async #nextRound(round: number): Promise<void> {
-    const { name, trunk, branches } = this.#expected;
+    const { trunk, branches } = this.#expected;
     await this.#checker.ask("grow", {
       root: this.#store,
       ref: trunk,
       branches,
-      model: name,
+      scope: this.#store,
       round,
     });
     const run = await this.#merge(this.#store, branches, []);
@@ -257,7 +262,7 @@ class Attempt {
     const { problems } = await this.#checker.ask("verify", {
       root: this.#store,
       ref: trunk,
-      model: name,
+      scope: this.#store,
     });
     this.#add(where, problems ?? []);
   }

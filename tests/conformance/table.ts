@@ -32,6 +32,29 @@ export function summary({ expected, document }: Outcome): string {
     : `${document.status}, warns ${warnings.join(", ")}`;
 }
 
+const withoutScenario: readonly (readonly [row: string, why: string])[] = [
+  [
+    "A.1 index grows over the paging limit; image tracks of 9,000 and 16,500 entries",
+    "a golden store holds at most a hundred records; `fixtures/paged-stores.tar.gz` has these",
+  ],
+  ["A.3 staged rows on the merging handle", "a command has no handle that could hold rows"],
+  [
+    "A.5 300 to 70,000 Manifests after the fork",
+    "1,000 and 1,001 steps stand for them, with and without `--max-depth`",
+  ],
+  ["A.5 hand-made Manifest with 65 parents", "4 parents stand for it (`octopus-parents`)"],
+  ["A.5 diverged, fast-forward", "there is no flag that asks for a fast-forward only"],
+  ["A.6 unknown strategy", "there is no strategy to choose"],
+  [
+    "A.7 two writers at once, kill",
+    "needs processes and time; `tests/reference` and `tests/merge` do it",
+  ],
+  [
+    "A.8 branch image blob and ScalarBucket damaged",
+    "a merge that need not read them publishes their addresses; `dreamdb verify` reads everything",
+  ],
+];
+
 /** The page `docs/conformance.md`. */
 export function conformancePage(
   outcomes: readonly Outcome[],
@@ -73,6 +96,10 @@ export function conformancePage(
     "| scenario | rule | ours | reference | the reference said |",
     "|---|---|---|---|---|",
     ...rows,
+    "",
+    "## Rows of BEHAVIOUR that have no scenario here, and why",
+    "",
+    ...withoutScenario.map(([row, why]) => `- ${row}: ${why}`),
     "",
   ].join("\n");
 }
