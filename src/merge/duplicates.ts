@@ -182,15 +182,18 @@ export async function findDuplicates(
   const fromBase = changes.superseded.length === 0
     ? taken
     : await anchorsTakenAway(changes, read, place, options.concurrency, "removed");
-  const own = ({ positions, superseded }: Holder, anchor: bigint): boolean =>
-    !positions.some((position) =>
-      (superseded ? fromBase : taken).get(position)?.has(anchor) ?? false
-    );
   const sets = await mapConcurrent(
     suspects,
     options.concurrency,
     (holder) => readAnchors(read, place, holder.entry),
   );
+  const isTaken = ({ positions, superseded }: Holder, anchor: bigint): boolean =>
+    positions.some((position) =>
+      (superseded ? fromBase : taken).get(position)?.has(anchor) ?? false
+    );
+  const reappended = anchorsReappended(suspects, sets, isTaken);
+  const own = (holder: Holder, anchor: bigint): boolean =>
+    !isTaken(holder, anchor) || reappended.has(anchor);
   const byOwner = new Map<number, BigUint64Array[]>();
   const additionsOf = suspects.map((holder, index) =>
     (sets[index] ?? new BigUint64Array()).filter((anchor) => own(holder, anchor))
@@ -220,7 +223,38 @@ export async function findDuplicates(
       occurrences.set(anchor, list);
     }
   });
-  return judge(field, kind, occurrences, keyDoubles, names, options.allowIdentical);
+  return judge(
+    field,
+    kind,
+    occurrences,
+    keyDoubles,
+    names,
+    (anchor) => options.allowIdentical && !reappended.has(anchor),
+  );
+}
+
+/**
+ * Anchors of entries that a branch took away which stand in two of the entries it added: one is the
+ * rewrite, the other adds the anchor again.
+ */
+function anchorsReappended(
+  holders: readonly Holder[],
+  sets: readonly BigUint64Array[],
+  isTaken: (holder: Holder, anchor: bigint) => boolean,
+): ReadonlySet<bigint> {
+  const seen = new Map<number, Set<bigint>>();
+  const again = new Set<bigint>();
+  holders.forEach((holder, index) => {
+    if (holder.owner === TRUNK || holder.superseded) return;
+    const before = seen.get(holder.owner) ?? new Set<bigint>();
+    seen.set(holder.owner, before);
+    for (const anchor of sets[index] ?? []) {
+      if (!isTaken(holder, anchor)) continue;
+      if (before.has(anchor)) again.add(anchor);
+      before.add(anchor);
+    }
+  });
+  return again;
 }
 
 function doubledItemKeys(holders: readonly Holder[]): ReadonlySet<string> {
@@ -244,7 +278,7 @@ function judge(
   occurrences: ReadonlyMap<bigint, Occurrences>,
   keyDoubles: ReadonlySet<string>,
   names: readonly string[],
-  allowIdentical: boolean,
+  mayBeIdentical: (anchor: bigint) => boolean,
 ): DuplicateFindings {
   const groups = new Map<string, { anchors: bigint[]; found: Set<Holder>; different: number }>();
   const dropped = new Map<string, Set<bigint>>();
@@ -252,7 +286,7 @@ function judge(
   const identical: bigint[] = [];
   for (const [anchor, list] of occurrences) {
     const different = new Set(list.map(({ identity }) => identity)).size > 1;
-    if (allowIdentical && !different && dropAllButOne(anchor, list, dropped, standing)) {
+    if (mayBeIdentical(anchor) && !different && dropAllButOne(anchor, list, dropped, standing)) {
       identical.push(anchor);
       continue;
     }

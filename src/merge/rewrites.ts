@@ -130,6 +130,11 @@ function sameEntries(a: readonly IndexEntry[], b: readonly IndexEntry[]): boolea
   return a.length === b.length && b.every(({ bytes }) => keys.has(bytesKey(bytes)));
 }
 
+function common(a: readonly IndexEntry[], b: readonly IndexEntry[]): IndexEntry[] {
+  const keys = new Set(a.map(({ bytes }) => bytesKey(bytes)));
+  return b.filter(({ bytes }) => keys.has(bytesKey(bytes)));
+}
+
 /**
  * Checks what sides took away, and finds the cells that more than one side rewrote.
  *
@@ -163,6 +168,17 @@ export async function checkRewrites(
   }
   if (replacements.length === 0) return { refusals, joined: [], rewrittenBy };
 
+  // Two sides that rewrote a cell alike and then went on appending to it do not contradict.
+  const holdsAll = async (
+    replaced: readonly IndexEntry[],
+    rewritten: readonly IndexEntry[],
+  ): Promise<boolean> => {
+    if (rewritten.length === 0) return false;
+    const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
+    const before = await itemsOf(read, place, replaced, options.concurrency);
+    const after = await itemsOf(read, place, rewritten, options.concurrency);
+    return [...before.keys()].every((anchor) => after.has(anchor));
+  };
   const conflicts = new Map<string, { names: Set<string>; entries: IndexEntry[] }>();
   const grouped = replacements.map(({ removed, added }) => ({
     removed: groupEntries(kind, removed),
@@ -188,7 +204,10 @@ export async function checkRewrites(
         if (ours === undefined) continue;
         const myNew = mine.added.get(key) ?? [];
         const theirNew = other.added.get(key) ?? [];
-        if (sameEntries(ours, theirs) && sameEntries(myNew, theirNew)) continue;
+        if (
+          sameEntries(ours, theirs) &&
+          (sameEntries(myNew, theirNew) || await holdsAll(ours, common(myNew, theirNew)))
+        ) continue;
         const conflict = conflicts.get(key) ?? { names: new Set<string>(), entries: [] };
         conflict.names.add(one.name).add(other.name);
         conflict.entries.push(...ours, ...theirs, ...myNew, ...theirNew);
