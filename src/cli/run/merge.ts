@@ -127,10 +127,11 @@ async function branchNames(
 
 async function readNames(path: string, context: RunContext): Promise<string> {
   try {
-    return path === "-"
-      ? await context.terminal.readInput()
-      : await context.terminal.readFile(path);
+    if (path !== "-") return await context.terminal.readFile(path);
+    context.note("reading branch names from standard input");
+    return await abortable(context.terminal.readInput(), context.signal);
   } catch (error) {
+    context.signal.throwIfAborted();
     throw usageError(
       `--branches-from ${path}: ${error instanceof Error ? error.message : String(error)}`,
       "a text file that can be read",
