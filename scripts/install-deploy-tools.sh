@@ -29,4 +29,4 @@ sources=$(cat tests/deploy/jobvalidate/main.go tests/deploy/jobvalidate/go.mod |
 build jobvalidate "$sources" -C tests/deploy/jobvalidate build -trimpath -ldflags '-s -w' \
   -o "$bin/jobvalidate" .
 export GOBIN="$bin"
-build kustomize 5.8.3 install -trimpath sigs.k8s.io/kustomize/kustomize/v5@v5.8.3
+build kustomize 5.7.1 install -trimpath sigs.k8s.io/kustomize/kustomize/v5@v5.7.1

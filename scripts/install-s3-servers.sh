@@ -3,7 +3,7 @@
 # Exit status 0 also when a server cannot be installed: the reason is printed and the tests that
 # need it say that they were left out.
 set -u
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 bin="$PWD/.cache/bin"
 mkdir -p "$bin"
 

@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)("by the API server's own rules", () => {
       "merge-job.yaml",
       "backoffLimit: 4",
       "backofLimit: 4",
-      `unknown field "spec.backofLimit"`,
+      `unknown field "backofLimit"`,
     ],
     [
       "exit code 0 among those that fail the Job",
