@@ -55,7 +55,7 @@ export function exitCodeOf(fault: Fault): ExitCode {
 
 /** The table for the help text. */
 export const EXIT_CODE_HELP = `Exit codes:
-  0    merged, already merged, or a dry run without refusals; the command did its work
+  0    done: merged, already merged, a dry run without refusals
   1    internal error (a bug)
   2    usage: flags, names, backend URL; a store that cannot publish safely
   3    refused by a merge rule; nothing was written
@@ -65,4 +65,5 @@ export const EXIT_CODE_HELP = `Exit codes:
   7    store or network failure, nothing published; run again
   8    outcome unknown, even after reading the ref again
   9    damaged or missing object
-  130  interrupted (SIGINT);  143  terminated (SIGTERM) or out of time (--timeout)`;
+  130  interrupted (SIGINT)
+  143  terminated (SIGTERM) or out of time (--timeout)`;

@@ -40,8 +40,8 @@ export function createProgram(
 const HELP_WIDTH = 80;
 
 const QUICK_START = `Examples:
-  dreamdb merge-many --backend file:///data/store --ref trunk --branches w0,w1,w2
-  dreamdb merge-many --backend s3://lake/clips --branches 'ingest-w-{0..63}' --json
+  dreamdb merge-many --backend file:///data/store --ref trunk --branches w0,w1
+  dreamdb merge-many -b s3://lake/clips --branches 'ingest-w-{0..63}' --json
   dreamdb log --backend s3://lake/clips trunk
   dreamdb COMMAND --help
 

@@ -301,5 +301,8 @@ test("help lists examples, exit codes and variables", async () => {
   for (const word of ["Examples", "Exit codes", "DREAMDB_BACKEND", "--allow-identical", "143"]) {
     expect(command.stdout).toContain(word);
   }
+  for (const { stdout } of [root, command]) {
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  }
   expect((await run(["--version"])).stdout).toMatch(/^dreamdb \d+\.\d+\.\d+ \(.+\)\n$/);
 });

@@ -4,7 +4,7 @@ import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { lockPath } from "../../src/store/paths.ts";
 import { findFileLock } from "../../src/store/flock.ts";
-import { dreamdbCommand, dreamdbEnvironment } from "../support/dreamdb.ts";
+import { dreamdb, dreamdbCommand, dreamdbEnvironment } from "../support/dreamdb.ts";
 import { backendUrl, copyStore, treeDigest } from "../support/fixtures.ts";
 import { collect } from "../support/reference.ts";
 import { runJson, unmergedStore } from "./support.ts";
@@ -55,3 +55,19 @@ test("SIGTERM while the ref waits for its lock lets the merge end, and says so",
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ status: "merged", manifest: document["tip"] });
 }, 30_000);
+
+test.each(["bash", "zsh", "fish", "powershell"])(
+  "there is a completion script for %s",
+  async (shell) => {
+    const { exitCode, stdout } = await dreamdb(["completion", shell]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/dreamdb complete '?--/);
+  },
+);
+
+test("the scripts' questions are answered from the table of commands", async () => {
+  const { stdout } = await dreamdb(["complete", "--", "merge-many", "--buckets", ""]);
+  expect(stdout.split("\n").slice(0, 2).map((line) => line.trim())).toEqual(["fuse", "keep"]);
+  const { stdout: commands } = await dreamdb(["complete", "--", "branch", ""]);
+  expect(commands.match(/^\w+/gm)).toEqual(["create", "list", "delete"]);
+});

@@ -18,7 +18,9 @@ import { checkExpanded } from "../values.ts";
 
 /** Adds the commands. */
 export function defineBranchCommands(program: Command, effects: ProgramEffects): void {
-  const branch = program.command("branch").description("Create, list and delete refs.");
+  const branch = program.command("branch").helpCommand(false).description(
+    "Create, list and delete refs.",
+  );
   defineCreate(branch, effects);
   defineList(branch, effects);
   defineDelete(branch, effects);

@@ -12,7 +12,9 @@ import type { ProgramEffects } from "../outcome.ts";
 
 /** Adds `store check`. */
 export function defineStoreCommands(program: Command, effects: ProgramEffects): void {
-  const store = program.command("store").description("Look at a store as a whole.");
+  const store = program.command("store").helpCommand(false).description(
+    "Look at a store as a whole.",
+  );
   const command = store.command("check")
     .description("Find out by trying whether merges can be published safely to a store.");
   addStoreOptions(command, true);

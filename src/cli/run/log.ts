@@ -109,7 +109,8 @@ function changedFields(manifest: Manifest, before: Manifest | undefined): readon
 
 /** The operation that a writer text names (FORMAT 4.1, LEGACY 2). */
 function operationOf(writer: string): string | null {
-  return /;operation=([^;]*)/.exec(writer)?.[1] ?? /#([a-z0-9_-]+)$/.exec(writer)?.[1] ?? null;
+  return /;operation=([^;]*)/.exec(writer)?.[1] ?? /#[^#]*#([a-z0-9_-]+)$/.exec(writer)?.[1] ??
+    null;
 }
 
 function logText(
