@@ -121,7 +121,10 @@ export function treeContent(
         meetsAny(intervals, child.start, child.end);
       for await (const leaf of walkLeaves(format, tree, load, { within })) {
         for (const { bytes, start, end } of leaf) {
-          if (meetsAny(intervals, start, end)) met.push(parseIndexEntry(subject, kind, bytes));
+          // A copy, because a view would keep the whole leaf in memory.
+          if (meetsAny(intervals, start, end)) {
+            met.push(parseIndexEntry(subject, kind, bytes.slice()));
+          }
         }
       }
       return met;

@@ -58,7 +58,7 @@ export function btreeFormat(
       encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
     childOf(page, address) {
       const [low, high] = page.leaf
-        ? [page.entries[0]?.sort, page.entries.at(-1)?.sort]
+        ? [page.entries[0]?.sort.slice(), page.entries.at(-1)?.sort.slice()]
         : [page.children[0]?.low, page.children.at(-1)?.high];
       return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
     },

@@ -13,7 +13,7 @@ import type { PageEntry } from "../../model/page-entry.ts";
 import { mapConcurrent } from "../../store/limit.ts";
 import { RunCursor } from "./run-cursor.ts";
 import { SkippedPages } from "./skipped.ts";
-import { loadPage, rootOf, sortedEntries } from "./tree-format.ts";
+import { detach, loadPage, rootOf, sortedEntries } from "./tree-format.ts";
 import type { PageLoader, Tree, TreeChild, TreeFormat } from "./tree-format.ts";
 import { checkFanout, loadLeaves } from "./walk.ts";
 
@@ -73,8 +73,8 @@ export async function* diffIndexes<Entry extends PageEntry>(
       while (!after.take(belongs, ownRegion)) await after.refill();
       const { added, removed } = compareSets(oldRegion, ownRegion);
       const difference = {
-        added: added.length === 0 ? added : await without(skipped, added, true),
-        removed: removed.length === 0 ? removed : await without(skipped, removed, false),
+        added: added.length === 0 ? added : await without(format, skipped, added, true),
+        removed: removed.length === 0 ? removed : await without(format, skipped, removed, false),
       };
       if (difference.added.length > 0 || difference.removed.length > 0) yield difference;
     }
@@ -200,11 +200,14 @@ function distinct<Entry extends PageEntry>(entries: readonly Entry[]): readonly 
 }
 
 async function without<Entry extends PageEntry>(
+  format: TreeFormat<Entry>,
   skipped: SkippedPages<Entry>,
   entries: readonly Entry[],
   onlyTimed: boolean,
 ): Promise<readonly Entry[]> {
   const left: Entry[] = [];
-  for (const entry of entries) if (!await skipped.holds(entry, onlyTimed)) left.push(entry);
+  for (const entry of entries) {
+    if (!await skipped.holds(entry, onlyTimed)) left.push(detach(format, entry));
+  }
   return left;
 }

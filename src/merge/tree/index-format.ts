@@ -75,7 +75,7 @@ export function indexFormat(
       const [low, high] = !spatial
         ? [undefined, undefined]
         : page.leaf
-        ? [page.entries[0]?.group, page.entries.at(-1)?.group]
+        ? [page.entries[0]?.group.slice(), page.entries.at(-1)?.group.slice()]
         : [page.children[0]?.low, page.children.at(-1)?.high];
       return { page: address, low, high, start, end, entryCount };
     },

@@ -76,7 +76,7 @@ export interface TreeFormat<Entry extends PageEntry> {
   decode(bytes: Uint8Array, height: number, address: Address): TreePage<Entry>;
   encodeLeaf(entries: readonly Entry[]): Uint8Array;
   encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
-  /** What the page above says about this one. */
+  /** What the page above says about this one; shares no memory with the page. */
   childOf(page: TreePage<Entry>, address: Address): TreeChild;
   leafMeter(): PageMeter<Entry>;
   internalMeter(): PageMeter<TreeChild>;
@@ -105,6 +105,12 @@ export function sortedEntries<Entry extends PageEntry>(
 ): Entry[] {
   return Array.from(entries, (entry) => format.entry(entry))
     .sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
+}
+
+/** A copy of an entry that does not keep the page it was read from in memory. */
+export function detach<Entry extends PageEntry>(format: TreeFormat<Entry>, entry: Entry): Entry {
+  const { bytes, group, start, end } = entry;
+  return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
 }
 
 /**

@@ -51,7 +51,11 @@ export function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET): TreeFormat<PageE
       encodeVideoKeyPage({ type: "internal", children: children.map(keyChild) }),
     childOf(page, address) {
       const [firstKey, lastKey, itemCount] = page.leaf
-        ? [page.entries[0]?.group, page.entries.at(-1)?.group, page.entries.length]
+        ? [
+          page.entries[0]?.group.slice(),
+          page.entries.at(-1)?.group.slice(),
+          page.entries.length,
+        ]
         : [
           page.children[0]?.low,
           page.children.at(-1)?.high,
