@@ -139,8 +139,10 @@ export async function walkAncestry(
       !candidate.children.some((child) => (child.reached & bits) === bits)
     );
   // One common ancestor may turn out to be behind another that has not been expanded: with two or
-  // more the walk goes on until that is told.
-  const undecided = (): boolean => waiting.size > 0 && bestOf(everyTip).length > 1;
+  // more, of all tips or of trunk and one branch, the walk goes on until that is told.
+  const pairs = tips.slice(1).map((_, index) => 1n | 1n << BigInt(index + 1));
+  const undecided = (): boolean =>
+    waiting.size > 0 && [everyTip, ...pairs].some((bits) => bestOf(bits).length > 1);
 
   while (
     exceeded.size === 0 &&
