@@ -117,6 +117,8 @@ export async function walkAncestry(
       ? []
       : child.depth.flatMap((depth, position) => (depth ?? 0) >= maxDepth ? [position] : []);
     if (tooDeep.length > 0) {
+      // No end of the walk: a tip may have another, shorter way to the base, as trunk has to the
+      // base of a branch beside a long branch that it contains.
       for (const position of tooDeep) exceeded.add(position);
       return;
     }
@@ -144,10 +146,7 @@ export async function walkAncestry(
   const undecided = (): boolean =>
     waiting.size > 0 && [everyTip, ...pairs].some((bits) => bestOf(bits).length > 1);
 
-  while (
-    exceeded.size === 0 &&
-    ([...waiting].some((candidate) => !isCommon(candidate)) || undecided())
-  ) {
+  while ([...waiting].some((candidate) => !isCommon(candidate)) || undecided()) {
     const newestFirst = [...waiting].sort((a, b) =>
       a.manifest.ts < b.manifest.ts ? 1 : a.manifest.ts > b.manifest.ts ? -1 : 0
     );
@@ -165,7 +164,8 @@ export async function walkAncestry(
     for (const candidate of next) waiting.delete(candidate);
     await Promise.all(next.map(expand));
   }
-  if (exceeded.size > 0) {
+  const without = [everyTip, ...pairs].some((bits) => bestOf(bits).length === 0);
+  if (exceeded.size > 0 && without) {
     return { status: "depth-exceeded", tips: [...exceeded].sort((a, b) => a - b), maxDepth };
   }
 
