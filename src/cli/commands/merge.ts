@@ -13,7 +13,7 @@ import type { ProgramEffects } from "../outcome.ts";
 
 const MERGE_MANY_EXAMPLES = [
   "dreamdb merge-many --backend file:///data/store --ref trunk --branches w0,w1",
-  "dreamdb merge-many -b s3://lake/clips --ref trunk --branches 'ingest-w-{0..63}'",
+  "dreamdb merge-many -b s3://lake/clips --branches 'ingest-w-{0..63}'",
   "dreamdb merge-many -b s3://lake/clips --branch-glob 'ingest-w-*' --dry-run",
   "dreamdb merge-many -b http://minio:9000/lake --ref-name trunk w0 w1 w2",
 ];
