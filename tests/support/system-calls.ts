@@ -56,9 +56,9 @@ export interface Publish {
 }
 
 /**
- * What is wrong with the order of a publish; [] when it is durable: each object synced under its
- * temporary name, linked, its folder synced, all of this before the ref is renamed; the ref synced
- * before and its folder after; the lock held in between.
+ * What is wrong with the order of a publish; [] when it is durable: each object appears whole and is
+ * synced, under its temporary name or its own, then its folder, all of this before the ref is
+ * renamed; the ref synced before and its folder after; the lock held in between.
  */
 export function publishFaults(calls: readonly SystemCall[], publish: Publish): readonly string[] {
   const faults: string[] = [];
@@ -78,8 +78,9 @@ export function publishFaults(calls: readonly SystemCall[], publish: Publish): r
     );
     if (placed === undefined) faults.push(`${path} was written in place`);
     else {
-      if (!isSynced(placed.paths.at(-2) ?? "", -1, placed.began)) {
-        faults.push(`${path} was not synced before it got its name`);
+      const before = isSynced(placed.paths.at(-2) ?? "", -1, placed.began);
+      if (!before && !isSynced(path, placed.ended, moved.began)) {
+        faults.push(`${path} was not synced before the ref moved`);
       }
       if (!isSynced(dirname(path), placed.ended, moved.began)) {
         faults.push(`the folder of ${path} was not synced before the ref moved`);
