@@ -1,9 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backendUrl, copyStore, scratchFolder, treeDigest } from "../support/fixtures.ts";
 import { mergeSchema, refusedStore, run, runJson, unmergedStore } from "./support.ts";
+
+// Whole runs of the program, on machines that may be busy.
+setDefaultTimeout(60_000);
 
 const validate = new Ajv2020({ allErrors: true }).compile(mergeSchema());
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,9 @@ import { dreamdb, dreamdbCommand, dreamdbEnvironment } from "../support/dreamdb.
 import { backendUrl, copyStore, treeDigest } from "../support/fixtures.ts";
 import { collect } from "../support/reference.ts";
 import { runJson, unmergedStore } from "./support.ts";
+
+// Whole runs of the program, on machines that may be busy.
+setDefaultTimeout(60_000);
 
 /** Starts `dreamdb` and calls `then` once it has written `text` to stderr. */
 function start(args: readonly string[], text: string, then: (kill: () => void) => void) {
@@ -34,7 +37,7 @@ test("SIGTERM ends the process with 143 and one document, and nothing has change
     error: { code: "interrupted", signal: "SIGTERM", refMoved: false },
   });
   expect(treeDigest(store)).toBe(before);
-}, 30_000);
+});
 
 test("SIGTERM while the ref waits for its lock lets the merge end, and says so", async () => {
   const store = copyStore(unmergedStore());
@@ -54,7 +57,7 @@ test("SIGTERM while the ref waits for its lock lets the merge end, and says so",
   const { document } = await runJson(["log", "-b", backendUrl(store), "-n", "1"]);
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ status: "merged", manifest: document["tip"] });
-}, 30_000);
+});
 
 test.each(["bash", "zsh", "fish", "powershell"])(
   "there is a completion script for %s",

@@ -1,7 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { backendUrl, copyStore, treeDigest } from "../support/fixtures.ts";
 import { run, runJson, unmergedStore } from "./support.ts";
+
+// Whole runs of the program, on machines that may be busy.
+setDefaultTimeout(60_000);
 
 /** A merged store, its backend URL, and the document of the merge. */
 async function mergedStore() {

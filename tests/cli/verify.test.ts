@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Connector } from "../../src/store/connector.ts";
@@ -6,6 +6,9 @@ import { FileConnector } from "../../src/store/file.ts";
 import { verifyManifest } from "../../src/verify/verify.ts";
 import { backendUrl, copyStore, listFiles, unpackFixture } from "../support/fixtures.ts";
 import { run, runJson, unmergedStore } from "./support.ts";
+
+// Whole runs of the program, on machines that may be busy.
+setDefaultTimeout(60_000);
 
 interface Problem {
   readonly code: string;
@@ -37,7 +40,6 @@ describe("stores of the reference are sound", () => {
       expect(exitCode).toBe(0);
       expect(document["status"]).toBe("ok");
     },
-    60_000,
   );
 });
 
