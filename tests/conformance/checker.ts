@@ -1,10 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { projectRoot } from "../support/fixtures.ts";
-import { collect, referenceMissing } from "../support/reference.ts";
+import { pythonEnvironment } from "../support/reference.ts";
 
 const golden = join(projectRoot, "fixtures/golden");
 
@@ -59,35 +57,10 @@ export class Checker {
 }
 
 /** The Python with the packages that `fixtures/golden/requirements.txt` pins; made on first use. */
-export async function goldenPython(): Promise<string> {
-  if (referenceMissing !== undefined) throw new Error(referenceMissing);
-  const requirements = join(golden, "requirements.txt");
-  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex");
-  const cache = join(projectRoot, ".cache/python");
-  const folder = join(cache, `golden-${digest.slice(0, 12)}`);
-  const python = join(folder, "bin/python");
-  const ready = ["-c", "import dreamdb, numpy, cbor2, blake3"];
-  if (spawnSync(python, ready).status === 0) return python;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(cache, { recursive: true });
-  const partial = mkdtempSync(`${folder}.partial-`);
-  try {
-    await mustRun("python3", ["-m", "venv", partial]);
-    await mustRun(join(partial, "bin/python"), [
-      ...["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"],
-      ...["-r", requirements],
-    ]);
-    renameSync(partial, folder);
-  } catch (error) {
-    rmSync(partial, { recursive: true, force: true });
-    if (!existsSync(python)) throw error;
-  }
-  return python;
-}
-
-async function mustRun(program: string, args: readonly string[]): Promise<void> {
-  const child = spawn(program, args, { stdio: "pipe" });
-  child.stdin.end();
-  const { exitCode, stderr } = await collect(child);
-  if (exitCode !== 0) throw new Error(`${program} ended with ${exitCode}: ${stderr}`);
+async function goldenPython(): Promise<string> {
+  return await pythonEnvironment(
+    "golden",
+    ["-r", join(golden, "requirements.txt")],
+    "import dreamdb, numpy, cbor2, blake3",
+  );
 }

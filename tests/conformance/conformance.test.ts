@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { dreamdbCommand } from "../support/dreamdb.ts";
 import { describeWithReference } from "../support/describe-reference.ts";
 import { Checker } from "./checker.ts";
-import { commandUnderTest } from "./document.ts";
 import { expectations } from "./expectation.ts";
 import { runScenario } from "./scenario.ts";
 
@@ -14,7 +14,7 @@ describeWithReference("conformance", () => {
 
   for (const expected of expectations()) {
     test(`${expected.name}: ${expected.rule}`, async () => {
-      const { problems } = await runScenario(expected, commandUnderTest(), checker);
+      const { problems } = await runScenario(expected, dreamdbCommand(), checker);
       expect(problems).toEqual([]);
     }, 120_000);
   }
