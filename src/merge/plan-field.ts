@@ -116,10 +116,13 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
     [field.trunk, ...field.changed.flatMap(({ binding, base }) => [binding, base])]
       .flatMap((binding) => binding === undefined ? [] : [context.loader.load(binding)]),
   );
-  if (versions.some(({ index }) => index.form === "hot-overlay-v1")) {
-    return single === undefined
-      ? refused(context, field, hotShard(context, field))
-      : settledPlan(context, field, "taken", single);
+  const hot = await sidesWithHotShard(context, field);
+  if (hot.length > 0) {
+    // Alone on a trunk that stood still a branch brings its own HotShard; that of others would go
+    // on to point at a Track that is no longer theirs.
+    return single !== undefined && hot.every((name) => name === single.side.name)
+      ? settledPlan(context, field, "taken", single)
+      : refused(context, field, hotShard(field, hot));
   }
   if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
     return refused(context, field, unsupported(context, field));
@@ -245,12 +248,30 @@ function unsupported(context: FieldContext, field: FieldSides): Refusal {
   };
 }
 
-function hotShard(context: FieldContext, field: FieldSides): Refusal {
+/** Sides on which the field has a HotShard that was not flushed (FORMAT 4.4 and 5.2). */
+async function sidesWithHotShard(context: FieldContext, field: FieldSides): Promise<string[]> {
+  const { trunk } = context.sides;
+  const bound = [
+    ...(field.trunk === undefined ? [] : [{ side: trunk, binding: field.trunk }]),
+    ...field.changed,
+  ];
+  const hot: string[] = [];
+  for (const { side, binding } of bound) {
+    const registered = side.manifest.registry.get(field.modality);
+    if (
+      registered instanceof Map && registered.has("hot_shard") ||
+      (await context.loader.load(binding)).index.form === "hot-overlay-v1"
+    ) hot.push(side.name);
+  }
+  return hot;
+}
+
+function hotShard(field: FieldSides, sides: readonly string[]): Refusal {
   return {
     code: "hot-shard-pending",
-    message: `the field ${field.field} has a HotShard that was not flushed`,
-    next: "Call flush_hot on every side that has appended to it, then merge again.",
-    sides: changedBy(context, field),
+    message: `the field ${field.field} has a HotShard on ${sides.join(", ")} that was not flushed`,
+    next: `Call flush_hot on ${sides.join(", ")}, then merge again.`,
+    sides,
     field: field.field,
     modality: field.modality,
   };

@@ -195,12 +195,19 @@ function withoutConsequences(sides: Sides, refusals: readonly Refusal[]): Refusa
   const schemaDiffers = fieldsWith(["schema-differs"], false);
   const missing = fieldsWith(["field-missing"]);
   const missingBinding = fieldsWith(["field-missing"], true);
-  return refusals.filter(({ code, field, modality }) => {
+  const fieldsSaid = new Set(
+    refusals.filter(({ code, key }) => code === "hot-shard-pending" && key === undefined)
+      .map(({ field }) => field),
+  );
+  return refusals.filter(({ code, field, modality, key }) => {
     switch (code) {
       case "schema-differs":
         return !indexes.has(field) && (modality === undefined || !schemaDiffers.has(field));
       case "field-missing":
         return !differing.has(field) && (modality !== undefined || !missingBinding.has(field));
+      case "hot-shard-pending":
+        // Said of the registry key and of the field; the one of the field names the sides better.
+        return key === undefined || !fieldsSaid.has(field);
       case "registry-differs":
       case "scalar-index-differs": {
         const of = fieldOf.get(modality ?? "");

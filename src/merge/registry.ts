@@ -185,7 +185,8 @@ export function joinRegistries(sides: Sides): JoinedRegistry {
       // A side that is bound to another index than trunk cannot be joined even when neither of
       // them changed it since its own base.
       if (bindsPayload(key) && branches.some((branch) => trunkChanged(trunk, branch, key))) {
-        const apart = held.filter(({ value }) => !equalValues(value, ours));
+        const index = withoutHotShard(ours);
+        const apart = held.filter(({ value }) => !equalValues(withoutHotShard(value), index));
         if (apart.length > 0) refusals.push(refusalFor(key, [...held.slice(0, 1), ...apart], held));
       }
       continue;
@@ -209,6 +210,12 @@ export function joinRegistries(sides: Sides): JoinedRegistry {
     ));
   }
   return { registry, refusals, warnings };
+}
+
+/** A pending HotShard is judged where the field is; what binds the index is the rest. */
+function withoutHotShard(value: CborValue | undefined): CborValue | undefined {
+  if (!(value instanceof Map) || !value.has(HOT_SHARD)) return value;
+  return new Map([...value as CborMap].filter(([key]) => key !== HOT_SHARD));
 }
 
 function trunkChanged(trunk: Side, branch: BranchSide, key: string): boolean {
