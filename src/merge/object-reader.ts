@@ -11,7 +11,8 @@ import { getObject } from "../store/objects.ts";
 /** Reads the object at `path` whose bytes hash to `address`. */
 export type ReadObject = (path: string, address: Address) => Promise<Uint8Array>;
 
-const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
+/** How many bytes of objects a run keeps. */
+export const CACHE_BYTES = 256 * 1024 * 1024;
 
 /**
  * A reader with a cache of `cacheBytes`; what was read longest ago is dropped first.
@@ -20,7 +21,7 @@ const DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
 export function createObjectReader(
   connector: Connector,
   options: CallOptions,
-  cacheBytes = DEFAULT_CACHE_BYTES,
+  cacheBytes = CACHE_BYTES,
 ): ReadObject {
   const cache = new Map<string, Promise<Uint8Array>>();
   const sizes = new Map<string, number>();

@@ -20,6 +20,7 @@ import { assembleTracks } from "./lineage.ts";
 import type { BoundTrack } from "./lineage.ts";
 import { createObjectReader } from "./object-reader.ts";
 import type { ReadObject } from "./object-reader.ts";
+import { checkFusedPayload } from "./payload-check.ts";
 import { planField } from "./plan-field.ts";
 import type { FieldContext, FieldPlan } from "./plan-field.ts";
 import type { Refusal, RefusalCode, Warning } from "./refusal.ts";
@@ -163,6 +164,7 @@ async function planSides(
     ...dataRefusals,
   ]);
   if (refusals.length === 0) refusals.push(...checkTracksLength(sides.trunk.manifest, fields));
+  if (refusals.length === 0) await checkFusedPayload(fields, read, concurrency);
   return {
     ...plan,
     fields,
