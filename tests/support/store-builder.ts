@@ -96,6 +96,8 @@ export class StoreBuilder<Store extends Connector = MemoryConnector> {
   readonly fields: Map<string, FieldSpec>;
   readonly timeline: Address;
   readonly #modalities = new Map<string, string>();
+  /** Readers of Legacy Manifests know no trees (LEGACY 2). */
+  readonly #inlineOnly: boolean;
   /** The time of the next commit. */
   clock: bigint = FIRST_TS;
 
@@ -103,6 +105,7 @@ export class StoreBuilder<Store extends Connector = MemoryConnector> {
     this.connector = options.connector;
     this.fields = new Map(Object.entries(options.fields));
     this.timeline = timeline;
+    this.#inlineOnly = options.form === "legacy";
   }
 
   /** A store in memory. */
@@ -373,7 +376,8 @@ export class StoreBuilder<Store extends Connector = MemoryConnector> {
       itemKeyIndex: undefined,
     } as const;
     const format = treeFormat(kind, modality);
-    if (kind === "scalar-btree" && format !== undefined && entries.length > 0) {
+    const inTree = kind === "scalar-btree" && !this.#inlineOnly && entries.length > 0;
+    if (inTree && format !== undefined) {
       const tree = await buildTree(
         format,
         [sortedEntries(format, entries)],
