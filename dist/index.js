@@ -53776,11 +53776,12 @@ var STAGES = {
   history: "walking the history",
   compare: "comparing fields",
   write: "writing",
-  publish: "moving the ref"
+  publish: "moving the ref",
+  verify: "reading objects"
 };
 function progressLine(progress) {
   const { stage, done, total, label } = progress;
-  const count = total > 1 ? ` ${done}/${total}` : "";
+  const count = total > 1 ? ` ${done}/${total}` : total === 0 ? ` ${done}` : "";
   return `${STAGES[stage]}${count}${label === undefined ? "" : ` ${label}`}`;
 }
 
@@ -54219,7 +54220,7 @@ function fieldTable(fields, style) {
     field.kind,
     field.action,
     field.sides.length === 0 ? "-" : shortList(field.sides, SHOWN_SIDES),
-    String(field.entriesAfter),
+    field.entriesAfter === null ? "" : String(field.entriesAfter),
     field.entriesAdded === 0 ? "" : `+${field.entriesAdded}`,
     field.entriesRemoved === 0 ? "" : `-${field.entriesRemoved}`,
     field.bucketsFused === 0 ? "" : `${field.bucketsFused} -> ${field.bucketsWritten}`
@@ -54426,8 +54427,8 @@ function encodeBase32(bytes) {
   let text = "";
   let pending = 0;
   let pendingBits = 0;
-  for (const byte of bytes) {
-    pending = pending << 8 | byte;
+  for (let index = 0;index < bytes.length; index++) {
+    pending = pending << 8 | (bytes[index] ?? 0);
     pendingBits += 8;
     while (pendingBits >= BITS) {
       pendingBits -= BITS;
@@ -59296,7 +59297,7 @@ function addressAt(subject, cursor) {
   if (bytes.length !== 33 || bytes[0] !== 30) {
     throw malformedObject(subject, `an entry names an object by ${bytes.length} bytes`, "an address of 33 bytes");
   }
-  return addressFromBytes(bytes);
+  return bytes;
 }
 function wrongLength(subject, kind, length, expected) {
   return malformedObject(subject, `a ${kind} entry of ${length} elements`, expected);
@@ -59364,16 +59365,21 @@ function readIndexEntry(subject, kind, cursor, relativeTo = 0n) {
   return entry(cursor, offset, parts);
 }
 function entry(cursor, offset, parts) {
+  const { address, rerank } = parts;
   return {
     bytes: cursor.bytes.subarray(offset, cursor.offset),
     group: parts.group ?? NO_GROUP,
     start: parts.start,
     end: parts.end,
-    address: parts.address,
+    get address() {
+      return addressFromBytes(address);
+    },
     size: parts.size,
     slice: parts.slice,
     table: parts.table,
-    rerank: parts.rerank,
+    get rerank() {
+      return rerank === undefined ? undefined : addressFromBytes(rerank);
+    },
     chunked: parts.chunked ?? false
   };
 }
@@ -59543,7 +59549,6 @@ function decodeAnchorArray(bytes, path) {
 // src/model/scalar-key.ts
 var MIN_I64 = -0x8000000000000000n;
 var MAX_I64 = 0x7fffffffffffffffn;
-var SIGN = 0x8000000000000000n;
 function decodeScalarKey(key, path) {
   const value = decodeCanonical(key, { floats: true });
   if (typeof value === "bigint" && value >= MIN_I64 && value <= MAX_I64)
@@ -59555,24 +59560,58 @@ function decodeScalarKey(key, path) {
   throw malformedObject({ kind: "scalar key", path }, describeValue(value), "an i64, a finite float, a text or a boolean");
 }
 function sortKey(algorithm, key, subject = { kind: "scalar key" }) {
+  if (algorithm === "dreamdb.btree-int64") {
+    const sortable = integerSortKey(key);
+    if (sortable !== undefined)
+      return sortable;
+  }
   const value = decodeScalarKey(key, subject.path);
   if (algorithm === "dreamdb.btree-string" && typeof value === "string") {
     return key.subarray(textHeadLength(key));
   }
-  const sortable = new Uint8Array(8);
-  const view = new DataView(sortable.buffer);
-  if (algorithm === "dreamdb.btree-int64" && typeof value === "bigint") {
-    view.setBigInt64(0, value);
-    view.setUint8(0, view.getUint8(0) ^ 128);
-    return sortable;
-  }
   if (algorithm === "dreamdb.btree-float64" && typeof value === "number") {
-    view.setFloat64(0, value === 0 ? 0 : value);
-    const bits = view.getBigUint64(0);
-    view.setBigUint64(0, (bits & SIGN) === 0n ? bits | SIGN : ~bits);
-    return sortable;
+    return floatSortKey(value);
   }
   throw malformedObject(subject, `the key is ${describeValue(value)}`, `a value for ${algorithm}`);
+}
+function integerSortKey(key) {
+  const head = key[0] ?? 255;
+  const argument = head & 31;
+  const width = argument < 24 ? 0 : 1 << argument - 24;
+  const first = key[1] ?? 0;
+  if (head > 59 || argument > 27 || key.length !== 1 + width)
+    return;
+  if (width === 1 && first < 24)
+    return;
+  let upper = 0;
+  for (let index = 1;index <= width >> 1; index++)
+    upper |= key[index] ?? 0;
+  if (width > 1 && upper === 0)
+    return;
+  if (width === 8 && first > 127)
+    return;
+  const complement = head >= 32 ? 255 : 0;
+  const sortable = new Uint8Array(8);
+  if (complement !== 0)
+    sortable.fill(255);
+  if (width === 0)
+    sortable[7] = argument ^ complement;
+  for (let index = 0;index < width; index++) {
+    sortable[8 - width + index] = (key[1 + index] ?? 0) ^ complement;
+  }
+  sortable[0] = (sortable[0] ?? 0) ^ 128;
+  return sortable;
+}
+var scratch2 = new DataView(new ArrayBuffer(8));
+function floatSortKey(value) {
+  scratch2.setFloat64(0, value === 0 ? 0 : value);
+  const negative = scratch2.getUint8(0) > 127;
+  const sortable = new Uint8Array(8);
+  for (let index = 0;index < 8; index++) {
+    const byte = scratch2.getUint8(index);
+    sortable[index] = negative ? ~byte : index === 0 ? byte ^ 128 : byte;
+  }
+  return sortable;
 }
 function textHeadLength(key) {
   const argument = (key[0] ?? 0) & 31;
@@ -59858,21 +59897,29 @@ async function readItems(read, place, entry) {
 }
 
 // src/merge/fuse-scalar.ts
-async function fuseScalars(read, place, groups, concurrency) {
+async function fuseScalars(read, place, groups, dropped, concurrency) {
   const ordered = groups.filter((group) => group.length > 0).sort((a, b) => compareBytes(a[0]?.group ?? new Uint8Array, b[0]?.group ?? new Uint8Array));
   if (ordered.length === 0)
     return { entries: [], objects: [] };
-  const sets = await mapConcurrent(ordered, concurrency, async (group) => {
+  const joined = await mapConcurrent(ordered, concurrency, async (group) => {
     const parts = await Promise.all(group.map((entry) => readAnchorSetBytes(read, place, entry)));
-    const anchors = unionAnchors(parts.map((bytes) => decodeAnchorSet(bytes)));
+    const anchors = unionAnchors(parts.map((bytes, index) => {
+      const leftOut = dropped.get(bytesKey(group[index]?.bytes ?? new Uint8Array));
+      const set = decodeAnchorSet(bytes);
+      return leftOut === undefined ? set : set.filter((anchor) => !leftOut.has(anchor));
+    }));
     const plain = parts.every((bytes) => bytes[0] !== 1);
-    return { anchors, bytes: plain ? encodeAnchorArray(anchors) : encodeAnchorSet(anchors) };
+    const key = group[0]?.group ?? new Uint8Array;
+    return { key, anchors, bytes: plain ? encodeAnchorArray(anchors) : encodeAnchorSet(anchors) };
   });
+  const sets = joined.filter(({ anchors }) => anchors.length > 0);
+  if (sets.length === 0)
+    return { entries: [], objects: [] };
   const pack = concatBytes(sets.map(({ bytes }) => bytes));
   const address = addressOf(pack);
   let offset = 0;
-  const entries = sets.map(({ anchors, bytes }, index) => {
-    const entry = encodeScalarEntry(ordered[index]?.[0]?.group ?? new Uint8Array, anchors[0] ?? 0n, (anchors.at(-1) ?? 0n) + 1n, addressBytes(address), offset, bytes.length);
+  const entries = sets.map(({ key, anchors, bytes }) => {
+    const entry = encodeScalarEntry(key, anchors[0] ?? 0n, (anchors.at(-1) ?? 0n) + 1n, addressBytes(address), offset, bytes.length);
     offset += bytes.length;
     return parseIndexEntry({ kind: "track" }, place.kind, entry);
   });
@@ -60273,8 +60320,8 @@ function checkHistoryForms(sides) {
 }
 
 // src/merge/object-reader.ts
-var DEFAULT_CACHE_BYTES = 256 * 1024 * 1024;
-function createObjectReader(connector, options, cacheBytes = DEFAULT_CACHE_BYTES) {
+var CACHE_BYTES = 256 * 1024 * 1024;
+function createObjectReader(connector, options, cacheBytes = CACHE_BYTES) {
   const cache = new Map;
   const sizes = new Map;
   let held = 0;
@@ -60299,6 +60346,25 @@ function createObjectReader(connector, options, cacheBytes = DEFAULT_CACHE_BYTES
   };
 }
 
+// src/merge/payload-check.ts
+async function checkFusedPayload(fields, read, concurrency) {
+  const wanted = fields.flatMap(({ field, join }) => {
+    if (join === undefined)
+      return [];
+    const place = { kind: join.kind, timeline: field.timeline, modality: field.modality };
+    return [...join.cells.flatMap(({ entries }) => entries), ...join.values.flat()].map((entry) => ({ place, entry }));
+  });
+  const bytes = wanted.reduce((total, { entry }) => total + (entry.size ?? 0), 0);
+  if (bytes > CACHE_BYTES / 2)
+    return;
+  await mapConcurrent(wanted, concurrency, async ({ place, entry }) => {
+    if (place.kind === "spatial-bucket")
+      await readBucket(read, place, entry);
+    else
+      await readAnchors(read, place, entry);
+  });
+}
+
 // src/merge/field-changes.ts
 function bindingIn(manifest, like) {
   const key = fieldKey(like);
@@ -60318,10 +60384,25 @@ function groupByHistory(positions, key, sharedKeys) {
   }
   return groups;
 }
+function supersededAdditions(goneFromShared, sharedKeys) {
+  const superseded = new Map;
+  for (const taken of goneFromShared.values()) {
+    for (const [key, entry] of taken) {
+      if (superseded.has(key))
+        continue;
+      const sharing = sharedKeys.filter(({ keys }) => keys.has(key));
+      superseded.set(key, {
+        entry,
+        positions: new Set(sharing.flatMap(({ positions }) => positions))
+      });
+    }
+  }
+  return superseded;
+}
 async function findChanges(sides, field, kind, loader) {
   const like = field.trunk ?? field.branches[0]?.binding;
   const trunk = await loader.content(field.trunk, kind);
-  const branches = await Promise.all(field.changed.map(async (branch) => {
+  const differing = await Promise.all(field.changed.map(async (branch) => {
     const [base, own] = await Promise.all([
       loader.content(branch.base, kind),
       loader.content(branch.binding, kind)
@@ -60329,31 +60410,48 @@ async function findChanges(sides, field, kind, loader) {
     return { branch, ...await base.difference(own) };
   }));
   const gone = new Set;
-  for (const changes of branches) {
+  for (const changes of differing) {
     for (const { bytes } of changes.removed)
       gone.add(bytesKey(bytes));
   }
+  const goneFromShared = new Map;
   const sharedKeys = [];
   for (const shared of sides.shared) {
     const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
     const from = await loader.content(binding, kind);
     const keys = new Set;
-    const grown = branches.filter(({ branch }) => shared.positions.includes(branch.side.position));
+    const grown = differing.filter(({ branch }) => shared.positions.includes(branch.side.position));
     for (const { branch } of grown) {
       const base = await loader.content(branch.base, kind);
       for (const { bytes } of (await base.difference(from)).added)
         keys.add(bytesKey(bytes));
+    }
+    for (const { branch } of grown) {
+      const { position } = branch.side;
       const own = await loader.content(branch.binding, kind);
-      for (const { bytes } of (await from.difference(own)).removed)
-        gone.add(bytesKey(bytes));
+      const taken = goneFromShared.get(position) ?? new Map;
+      goneFromShared.set(position, taken);
+      for (const entry of (await from.difference(own)).removed) {
+        const key = bytesKey(entry.bytes);
+        if (keys.has(key))
+          taken.set(key, entry);
+      }
     }
     sharedKeys.push({ positions: shared.positions, keys });
   }
+  const branches = differing.map((changes) => ({
+    ...changes,
+    takenAway: [
+      ...changes.removed,
+      ...goneFromShared.get(changes.branch.side.position)?.values() ?? []
+    ]
+  }));
+  const superseded = supersededAdditions(goneFromShared, sharedKeys);
   const adding = new Map;
   for (const { branch, added } of branches) {
     for (const entry of added) {
       const key = bytesKey(entry.bytes);
-      if (gone.has(key))
+      if (gone.has(key) || superseded.get(key)?.positions.has(branch.side.position))
         continue;
       const known = adding.get(key);
       if (known === undefined)
@@ -60395,9 +60493,12 @@ async function findChanges(sides, field, kind, loader) {
         removed.set(key, entry);
     }
   }
+  let trunkReplaced = [...trunkRemoved.values()].flat();
   if (sides.settled !== undefined && like !== undefined && (unsettled?.size ?? 0) > 0) {
     const settled = await loader.content(bindingIn(sides.settled, like), kind);
-    keep((await settled.difference(trunk)).added);
+    const since = await settled.difference(trunk);
+    keep(since.added);
+    trunkReplaced = [...since.removed];
   }
   const [first] = branches;
   return {
@@ -60408,7 +60509,12 @@ async function findChanges(sides, field, kind, loader) {
     },
     branches,
     additions,
+    superseded: [...superseded.values()].map(({ entry, positions }) => ({
+      entry,
+      groups: [[...positions].sort((a, b) => a - b)]
+    })),
     trunkAdded: [...unsettled?.values() ?? []],
+    trunkReplaced,
     trunkRemoved,
     trunkNew,
     removed
@@ -60498,11 +60604,25 @@ var TRUNK = 0;
 var NOTHING = {
   refusals: [],
   dropped: new Map,
+  standing: new Set,
   identicalCount: 0,
   identicalAnchors: []
 };
-function holdersOf(additions) {
-  return additions.flatMap(({ entry, groups }) => groups.map((positions) => ({ entry, owner: positions[0] ?? TRUNK, positions })));
+function holdersOf({ additions, superseded }) {
+  const owners = new Map;
+  const ownerOf = (positions) => {
+    const key = positions.join(" ");
+    const known = owners.get(key) ?? owners.size + 1;
+    owners.set(key, known);
+    return known;
+  };
+  const holders = (list, isSuperseded) => list.flatMap(({ entry, groups }) => groups.map((positions) => ({
+    entry,
+    owner: ownerOf(positions),
+    positions,
+    superseded: isSuperseded
+  })));
+  return [...holders(additions, false), ...holders(superseded, true)];
 }
 async function trunkHolders(changes, holders) {
   const { trunk, base } = changes;
@@ -60515,15 +60635,16 @@ async function trunkHolders(changes, holders) {
     ...(covered(base.content) ? await base.content.meeting(intervals) : []).filter(({ bytes }) => !gone.has(bytesKey(bytes))),
     ...(changes.trunkNew.get(base.position) ?? []).filter(({ start, end }) => meetsAny(intervals, start, end))
   ];
-  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK] }));
+  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK], superseded: false }));
 }
-async function anchorsTakenAway(changes, read, place, concurrency) {
+async function anchorsTakenAway(changes, read, place, concurrency, which) {
   const taken = new Map;
-  for (const { branch, removed } of changes.branches) {
-    if (removed.length === 0)
+  for (const branchChanges of changes.branches) {
+    const entries = branchChanges[which];
+    if (entries.length === 0)
       continue;
-    const sets = await mapConcurrent(removed, concurrency, (entry) => readAnchors(read, place, entry));
-    taken.set(branch.side.position, new Set(sets.flatMap((set) => [...set])));
+    const sets = await mapConcurrent(entries, concurrency, (entry) => readAnchors(read, place, entry));
+    taken.set(branchChanges.branch.side.position, new Set(sets.flatMap((set) => [...set])));
   }
   return taken;
 }
@@ -60555,7 +60676,7 @@ function doubledAnchors(byOwner) {
 }
 async function findDuplicates(field, kind, changes, read, names, options) {
   const place = { kind, timeline: field.timeline, modality: field.modality };
-  const added = holdersOf(changes.additions);
+  const added = holdersOf(changes);
   if (added.length === 0)
     return NOTHING;
   const holders = [...await trunkHolders(changes, added), ...added];
@@ -60563,9 +60684,12 @@ async function findDuplicates(field, kind, changes, read, names, options) {
   const keyDoubles = kind === "video-item" ? doubledItemKeys(holders) : new Set;
   if (suspects.length === 0 && keyDoubles.size === 0)
     return NOTHING;
-  const taken = await anchorsTakenAway(changes, read, place, options.concurrency);
-  const own = (holder, anchor) => !holder.positions.some((position) => taken.get(position)?.has(anchor) ?? false);
+  const taken = await anchorsTakenAway(changes, read, place, options.concurrency, "takenAway");
+  const fromBase = changes.superseded.length === 0 ? taken : await anchorsTakenAway(changes, read, place, options.concurrency, "removed");
   const sets = await mapConcurrent(suspects, options.concurrency, (holder) => readAnchors(read, place, holder.entry));
+  const isTaken = ({ positions, superseded }, anchor) => positions.some((position) => (superseded ? fromBase : taken).get(position)?.has(anchor) ?? false);
+  const reappended = anchorsReappended(suspects, sets, isTaken);
+  const own = (holder, anchor) => !isTaken(holder, anchor) || reappended.has(anchor);
   const byOwner = new Map;
   const additionsOf = suspects.map((holder, index) => (sets[index] ?? new BigUint64Array).filter((anchor) => own(holder, anchor)));
   suspects.forEach((holder, index) => {
@@ -60588,7 +60712,25 @@ async function findDuplicates(field, kind, changes, read, names, options) {
       occurrences.set(anchor, list);
     }
   });
-  return judge(field, kind, occurrences, keyDoubles, names, options.allowIdentical);
+  return judge(field, kind, occurrences, keyDoubles, names, (anchor) => options.allowIdentical && !reappended.has(anchor));
+}
+function anchorsReappended(holders, sets, isTaken) {
+  const seen = new Map;
+  const again = new Set;
+  holders.forEach((holder, index) => {
+    if (holder.owner === TRUNK || holder.superseded)
+      return;
+    const before = seen.get(holder.owner) ?? new Set;
+    seen.set(holder.owner, before);
+    for (const anchor of sets[index] ?? []) {
+      if (!isTaken(holder, anchor))
+        continue;
+      if (before.has(anchor))
+        again.add(anchor);
+      before.add(anchor);
+    }
+  });
+  return again;
 }
 function doubledItemKeys(holders) {
   const owners = new Map;
@@ -60602,15 +60744,15 @@ function doubledItemKeys(holders) {
   }
   return doubled;
 }
-function judge(field, kind, occurrences, keyDoubles, names, allowIdentical) {
+function judge(field, kind, occurrences, keyDoubles, names, mayBeIdentical) {
   const groups = new Map;
   const dropped = new Map;
+  const standing = new Set;
   const identical = [];
   for (const [anchor, list] of occurrences) {
     const different = new Set(list.map(({ identity }) => identity)).size > 1;
-    if (allowIdentical && !different) {
+    if (mayBeIdentical(anchor) && !different && dropAllButOne(anchor, list, dropped, standing)) {
       identical.push(anchor);
-      dropAllButOne(anchor, list, dropped);
       continue;
     }
     const positions = [...new Set(list.flatMap(({ holder }) => holder.positions))];
@@ -60654,20 +60796,30 @@ function judge(field, kind, occurrences, keyDoubles, names, allowIdentical) {
   return {
     refusals,
     dropped,
+    standing,
     identicalCount: identical.length,
     identicalAnchors: identical.sort((a, b) => a < b ? -1 : 1).slice(0, LISTED_ANCHORS)
   };
 }
-function dropAllButOne(anchor, list, dropped) {
-  const keys = list.map(({ holder }) => bytesKey(holder.entry.bytes));
-  const kept = list.some(({ holder }) => holder.owner === TRUNK) ? bytesKey(list.find(({ holder }) => holder.owner === TRUNK)?.holder.entry.bytes ?? new Uint8Array) : [...keys].sort()[0];
+function dropAllButOne(anchor, list, dropped, standing) {
+  const fixed = list.filter(({ holder }) => holder.owner === TRUNK || holder.superseded);
+  if (fixed.length > 1)
+    return false;
+  const keyOf = ({ holder }) => bytesKey(holder.entry.bytes);
+  const keys = list.filter((one) => !fixed.includes(one)).map(keyOf);
+  const [stays] = fixed;
+  const kept = stays === undefined ? [...keys].sort()[0] : keyOf(stays);
   for (const key of keys) {
-    if (key === kept)
+    if (key === kept) {
+      if (stays !== undefined)
+        standing.add(key);
       continue;
+    }
     const set = dropped.get(key) ?? new Set;
     set.add(anchor);
     dropped.set(key, set);
   }
+  return true;
 }
 function distinctAddresses(entries) {
   return [...new Set(entries.map(({ address }) => address))].sort().slice(0, LISTED_ANCHORS);
@@ -60744,47 +60896,64 @@ function sameEntries(a, b) {
   const keys = new Set(a.map(({ bytes }) => bytesKey(bytes)));
   return a.length === b.length && b.every(({ bytes }) => keys.has(bytesKey(bytes)));
 }
+function common(a, b) {
+  const keys = new Set(a.map(({ bytes }) => bytesKey(bytes)));
+  return b.filter(({ bytes }) => keys.has(bytesKey(bytes)));
+}
 async function checkRewrites(field, kind, changes, read, names, options) {
   const refusals = [];
-  const rewrittenKeys = new Set;
+  const rewrittenBy = new Map([
+    [0, new Set(changes.trunkReplaced.map(groupKey))]
+  ]);
   const joined = new Map;
-  const replacements = changes.branches.filter(({ removed }) => removed.length > 0).map(({ branch, removed, added }) => ({
+  const replacements = changes.branches.filter(({ takenAway }) => takenAway.length > 0).map(({ branch, takenAway, added }) => ({
     position: branch.side.position,
     name: branch.side.name,
-    removed,
+    removed: takenAway,
     added
   }));
   for (const replacement of replacements) {
     refusals.push(...await checkReplacement(field, kind, replacement, read, options.concurrency));
-    for (const entry of replacement.removed)
-      rewrittenKeys.add(groupKey(entry));
-  }
-  for (const removed of changes.trunkRemoved.values()) {
-    for (const entry of removed)
-      rewrittenKeys.add(groupKey(entry));
+    rewrittenBy.set(replacement.position, new Set(replacement.removed.map(groupKey)));
   }
   if (replacements.length === 0)
-    return { refusals, joined: [], rewrittenKeys };
+    return { refusals, joined: [], rewrittenBy };
+  const holdsAll = async (replaced, rewritten) => {
+    if (rewritten.length === 0)
+      return false;
+    const place = { kind, timeline: field.timeline, modality: field.modality };
+    const before = await itemsOf(read, place, replaced, options.concurrency);
+    const after = await itemsOf(read, place, rewritten, options.concurrency);
+    return [...before.keys()].every((anchor) => after.has(anchor));
+  };
   const conflicts = new Map;
+  const grouped = replacements.map(({ removed, added }) => ({
+    removed: groupEntries(kind, removed),
+    added: groupEntries(kind, added)
+  }));
   for (const [index, one] of replacements.entries()) {
+    const mine = grouped[index];
+    if (mine === undefined)
+      continue;
     const others = [
       {
         name: names[0] ?? "trunk",
-        removed: changes.trunkRemoved.get(one.position) ?? [],
-        added: changes.trunkNew.get(one.position) ?? []
+        removed: groupEntries(kind, changes.trunkRemoved.get(one.position) ?? []),
+        added: groupEntries(kind, changes.trunkNew.get(one.position) ?? [])
       },
-      ...replacements.slice(index + 1)
+      ...replacements.slice(index + 1).flatMap(({ name }, offset) => {
+        const groups = grouped[index + 1 + offset];
+        return groups === undefined ? [] : [{ name, ...groups }];
+      })
     ];
-    const mine = groupEntries(kind, one.removed);
     for (const other of others) {
-      for (const [key, theirs] of groupEntries(kind, other.removed)) {
-        const ours = mine.get(key);
+      for (const [key, theirs] of other.removed) {
+        const ours = mine.removed.get(key);
         if (ours === undefined)
           continue;
-        const inGroup = (entry) => replacementKey(kind, entry) === key;
-        const myNew = one.added.filter(inGroup);
-        const theirNew = other.added.filter(inGroup);
-        if (sameEntries(ours, theirs) && sameEntries(myNew, theirNew))
+        const myNew = mine.added.get(key) ?? [];
+        const theirNew = other.added.get(key) ?? [];
+        if (sameEntries(ours, theirs) && (sameEntries(myNew, theirNew) || await holdsAll(ours, common(myNew, theirNew))))
           continue;
         const conflict = conflicts.get(key) ?? { names: new Set, entries: [] };
         conflict.names.add(one.name).add(other.name);
@@ -60793,9 +60962,10 @@ async function checkRewrites(field, kind, changes, read, names, options) {
       }
     }
   }
+  const groupOf = conflicts.size === 0 ? undefined : rewrittenGroups(kind, changes);
   for (const [key, { names: sides, entries }] of conflicts) {
-    if (!anchorsInIndex(kind) && options.fuse) {
-      const group = joinedGroup(key, kind, changes);
+    if (!anchorsInIndex(kind) && options.fuse && groupOf !== undefined) {
+      const group = groupOf(key);
       const different = kind === "spatial-bucket" ? await differingRecords(field, kind, group, read, options.concurrency) : [];
       if (different.length === 0) {
         joined.set(key, group);
@@ -60826,24 +60996,21 @@ async function checkRewrites(field, kind, changes, read, names, options) {
       addresses: [...new Set(entries.map(({ address }) => address))].slice(0, LISTED_ANCHORS)
     });
   }
-  return { refusals, joined: [...joined.values()], rewrittenKeys };
+  return { refusals, joined: [...joined.values()], rewrittenBy };
 }
-function joinedGroup(key, kind, changes) {
-  const inGroup = (entry) => replacementKey(kind, entry) === key;
+function rewrittenGroups(kind, changes) {
   const distinct = (entries) => [
     ...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()
   ];
-  return {
-    key,
-    replaced: distinct([
-      ...changes.branches.flatMap(({ removed }) => removed.filter(inGroup)),
-      ...[...changes.trunkRemoved.values()].flatMap((removed) => removed.filter(inGroup))
-    ]),
-    added: distinct([
-      ...changes.additions.map(({ entry }) => entry).filter(inGroup),
-      ...[...changes.trunkNew.values()].flatMap((added) => added.filter(inGroup))
-    ])
-  };
+  const replaced = groupEntries(kind, distinct([
+    ...changes.branches.flatMap(({ takenAway }) => takenAway),
+    ...[...changes.trunkRemoved.values()].flat()
+  ]));
+  const added = groupEntries(kind, distinct([
+    ...changes.additions.map(({ entry }) => entry),
+    ...[...changes.trunkNew.values()].flat()
+  ]));
+  return (key) => ({ key, replaced: replaced.get(key) ?? [], added: added.get(key) ?? [] });
 }
 async function differingRecords(field, kind, group, read, concurrency) {
   const place = { kind, timeline: field.timeline, modality: field.modality };
@@ -60868,8 +61035,9 @@ async function planField(context, field) {
   }
   const kind = field.kind;
   const versions = await Promise.all([field.trunk, ...field.changed.flatMap(({ binding, base }) => [binding, base])].flatMap((binding) => binding === undefined ? [] : [context.loader.load(binding)]));
-  if (versions.some(({ index }) => index.form === "hot-overlay-v1")) {
-    return single === undefined ? refused(context, field, hotShard(context, field)) : settledPlan(context, field, "taken", single);
+  const hot = await sidesWithHotShard(context, field);
+  if (hot.length > 0) {
+    return single !== undefined && hot.every((name) => name === single.side.name) ? settledPlan(context, field, "taken", single) : refused(context, field, hotShard(field, hot));
   }
   if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
     return refused(context, field, unsupported(context, field));
@@ -60890,7 +61058,7 @@ async function planField(context, field) {
     entriesBefore: changes.trunk.count,
     additions: changes.additions
   };
-  if (single !== undefined && duplicates.dropped.size === 0) {
+  if (single !== undefined && duplicates.dropped.size === 0 && duplicates.standing.size === 0) {
     const [branch] = changes.branches;
     return {
       ...settledPlan(context, field, "taken", single),
@@ -60961,12 +61129,26 @@ function unsupported(context, field) {
     modality: field.modality
   };
 }
-function hotShard(context, field) {
+async function sidesWithHotShard(context, field) {
+  const { trunk } = context.sides;
+  const bound = [
+    ...field.trunk === undefined ? [] : [{ side: trunk, binding: field.trunk }],
+    ...field.changed
+  ];
+  const hot = [];
+  for (const { side, binding } of bound) {
+    const registered = side.manifest.registry.get(field.modality);
+    if (registered instanceof Map && registered.has("hot_shard") || (await context.loader.load(binding)).index.form === "hot-overlay-v1")
+      hot.push(side.name);
+  }
+  return hot;
+}
+function hotShard(field, sides) {
   return {
     code: "hot-shard-pending",
-    message: `the field ${field.field} has a HotShard that was not flushed`,
-    next: "Call flush_hot on every side that has appended to it, then merge again.",
-    sides: changedBy(context, field),
+    message: `the field ${field.field} has a HotShard on ${sides.join(", ")} that was not flushed`,
+    next: `Call flush_hot on ${sides.join(", ")}, then merge again.`,
+    sides,
     field: field.field,
     modality: field.modality
   };
@@ -61005,8 +61187,9 @@ async function planConstant(context, field) {
     return first.plan;
   const pick = context.request.picks.get(field.modality);
   if (pick !== undefined) {
-    if (pick === context.sides.trunk.name)
+    if (pick === context.sides.trunk.name && field.trunk !== undefined) {
       return settledPlan(context, field, "kept");
+    }
     const winner = field.branches.find(({ side }) => side.name === pick);
     if (winner !== undefined)
       return settledPlan(context, field, "taken", winner);
@@ -61060,7 +61243,10 @@ function layerParent(context, field) {
 function planJoin(context, field, kind, changes, duplicates, rewrites, layer, versions) {
   const fuse = context.request.buckets === "fuse";
   const removed = new Map(changes.removed);
-  const standing = new Set([...changes.trunkNew.values()].flatMap((entries) => entries.map(({ bytes }) => bytesKey(bytes))));
+  const standing = new Set([
+    ...duplicates.standing,
+    ...[...changes.trunkNew.values()].flatMap((entries) => entries.map(({ bytes }) => bytesKey(bytes)))
+  ]);
   const coming = new Map(changes.additions.map(({ entry, groups }) => [bytesKey(entry.bytes), { entry, groups }]).filter(([key]) => !standing.has(key)));
   const cells = [];
   const values = [];
@@ -61079,14 +61265,13 @@ function planJoin(context, field, kind, changes, duplicates, rewrites, layer, ve
   let refusal;
   if (kind === "spatial-bucket" || kind === "scalar-bitmap" || kind === "scalar-btree") {
     const groups = new Map;
-    const put = (entry, side) => {
+    const put = (entry, side, positions) => {
       const key = groupKey(entry);
-      if (joinedKeys.has(key) || rewrites.rewrittenKeys.has(key))
+      if (joinedKeys.has(key))
         return;
-      if (kind === "spatial-bucket" && isLargeBucket(field.modality, entry)) {
-        if (!duplicates.dropped.has(bytesKey(entry.bytes)))
-          return;
-      }
+      const stays = positions.some((one) => rewrites.rewrittenBy.get(one)?.has(key) ?? false) || kind === "spatial-bucket" && isLargeBucket(field.modality, entry);
+      if (stays && !duplicates.dropped.has(bytesKey(entry.bytes)))
+        return;
       const group = groups.get(key) ?? { entries: [], sides: new Set };
       group.entries.push(entry);
       group.sides.add(side);
@@ -61094,10 +61279,10 @@ function planJoin(context, field, kind, changes, duplicates, rewrites, layer, ve
     };
     if (fuse) {
       for (const entry of changes.trunkAdded)
-        put(entry, "trunk");
+        put(entry, "trunk", [0]);
       for (const { entry, groups: owners } of coming.values()) {
         for (const owner of owners)
-          put(entry, owner.join(" "));
+          put(entry, owner.join(" "), owner);
       }
       for (const { entries, sides } of groups.values()) {
         const distinct = [
@@ -61117,11 +61302,11 @@ function planJoin(context, field, kind, changes, duplicates, rewrites, layer, ve
         } else
           values.push(sorted);
       }
-    } else if (kind === "spatial-bucket" && duplicates.dropped.size > 0) {
+    } else if (duplicates.dropped.size > 0) {
       refusal = {
         code: "duplicate-anchor",
-        message: `the field ${field.field} holds equal records in buckets that also hold others; ` + "kept side by side they would count twice",
-        next: "Merge with --buckets=fuse, which takes equal records once.",
+        message: `the field ${field.field} holds equal Items in buckets that also hold others; ` + "kept side by side they would count twice",
+        next: "Merge with --buckets=fuse, which takes equal Items once.",
         sides: changedBy(context, field),
         field: field.field,
         modality: field.modality
@@ -61146,6 +61331,7 @@ function planJoin(context, field, kind, changes, duplicates, rewrites, layer, ve
       added,
       cells,
       values,
+      dropped: duplicates.dropped,
       coverage: joinCoverage([
         ...field.trunk === undefined || changes.trunk.count === 0 ? [] : [field.trunk.coverage],
         ...changes.additions.map(({ entry }) => entry)
@@ -61295,7 +61481,8 @@ function joinRegistries(sides) {
     const changed = branches.map((branch) => ({ branch, value: branch.manifest.registry.get(key) })).filter(({ branch, value }) => !equalValues(value, branch.baseManifest.registry.get(key)));
     if (changed.length === 0) {
       if (bindsPayload(key) && branches.some((branch) => trunkChanged(trunk, branch, key))) {
-        const apart = held.filter(({ value }) => !equalValues(value, ours));
+        const index = withoutHotShard(ours);
+        const apart = held.filter(({ value }) => !equalValues(withoutHotShard(value), index));
         if (apart.length > 0)
           refusals.push(refusalFor(key, [...held.slice(0, 1), ...apart], held));
       }
@@ -61316,6 +61503,11 @@ function joinRegistries(sides) {
     refusals.push(refusalFor(key, [...held.slice(0, 1), ...changed.map(({ branch, value }) => ({ side: branch, value }))], held));
   }
   return { registry, refusals, warnings };
+}
+function withoutHotShard(value) {
+  if (!(value instanceof Map) || !value.has(HOT_SHARD))
+    return value;
+  return new Map([...value].filter(([key]) => key !== HOT_SHARD));
 }
 function trunkChanged(trunk, branch, key) {
   return !equalValues(trunk.manifest.registry.get(key), branch.baseManifest.registry.get(key));
@@ -61410,6 +61602,8 @@ async function walkAncestry(tips, read, maxDepth) {
     return changed;
   };
   const expand = async (child) => {
+    if (isCommon(child) && child.depth.every((depth) => (depth ?? 0) >= maxDepth))
+      return;
     const tooDeep = isCommon(child) ? [] : child.depth.flatMap((depth, position) => (depth ?? 0) >= maxDepth ? [position] : []);
     if (tooDeep.length > 0) {
       for (const position of tooDeep)
@@ -61427,7 +61621,10 @@ async function walkAncestry(tips, read, maxDepth) {
         waiting.add(parent);
     }
   };
-  while ([...waiting].some((candidate) => !isCommon(candidate)) && exceeded.size === 0) {
+  const bestOf = (bits) => [...nodes.values()].filter((candidate) => (candidate.reached & bits) === bits && !candidate.children.some((child) => (child.reached & bits) === bits));
+  const pairs = tips.slice(1).map((_, index) => 1n | 1n << BigInt(index + 1));
+  const undecided = () => waiting.size > 0 && [everyTip, ...pairs].some((bits) => bestOf(bits).length > 1);
+  while ([...waiting].some((candidate) => !isCommon(candidate)) || undecided()) {
     const newestFirst = [...waiting].sort((a, b) => a.manifest.ts < b.manifest.ts ? 1 : a.manifest.ts > b.manifest.ts ? -1 : 0);
     const certain = [];
     let together = 0n;
@@ -61442,14 +61639,15 @@ async function walkAncestry(tips, read, maxDepth) {
       waiting.delete(candidate);
     await Promise.all(next.map(expand));
   }
-  if (exceeded.size > 0) {
+  const without = [everyTip, ...pairs].some((bits) => bestOf(bits).length === 0);
+  if (exceeded.size > 0 && without) {
     return { status: "depth-exceeded", tips: [...exceeded].sort((a, b) => a - b), maxDepth };
   }
-  const bestOf = (bits) => [...nodes.values()].filter((candidate) => (candidate.reached & bits) === bits && !candidate.children.some((child) => (child.reached & bits) === bits)).map((candidate) => candidate.address).sort();
+  const addressesOf = (bits) => bestOf(bits).map(({ address }) => address).sort();
   return {
     status: "walked",
-    common: bestOf(everyTip),
-    best: (first, second) => bestOf(1n << BigInt(first) | 1n << BigInt(second)),
+    common: addressesOf(everyTip),
+    best: (first, second) => addressesOf(1n << BigInt(first) | 1n << BigInt(second)),
     reaches: (position, address) => ((nodes.get(address)?.reached ?? 0n) >> BigInt(position) & 1n) === 1n,
     sharedApart: [...nodes.values()].flatMap(({ address, reached, children }) => {
       const positions = tips.flatMap((_, position) => (reached >> BigInt(position) & 1n) === 1n ? [position] : []);
@@ -62187,14 +62385,15 @@ var ZERO = 48;
 var ONE = 49;
 function readLeafEntries(subject, kind, cursor, count, pageStart) {
   const writer = new CborWriter(cursor.bytes.length - cursor.offset + 18 * count);
-  const pending = [];
+  const ends = [];
+  const parsed = [];
   for (let index = 0;index < count; index++) {
-    const at = writer.length;
-    pending.push({ at, ...readLeafEntry(subject, kind, cursor, writer, pageStart) });
+    parsed.push(readLeafEntry(subject, kind, cursor, writer, pageStart));
+    ends.push(writer.length);
   }
   const bytes = writer.finish();
-  const entries = pending.map(({ at, group, start, end }, index) => ({
-    bytes: bytes.subarray(at, pending[index + 1]?.at ?? bytes.length),
+  const entries = parsed.map(({ group, start, end }, index) => ({
+    bytes: bytes.subarray(ends[index - 1] ?? 0, ends[index]),
     group,
     start,
     end
@@ -62226,7 +62425,10 @@ function comparePageEntries(kind, a, b) {
   return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
 }
 function checkCell(subject, cell) {
-  if (cell.length > 0 && cell.every((byte) => byte === ZERO || byte === ONE))
+  let valid = cell.length > 0;
+  for (const byte of cell)
+    valid &&= byte === ZERO || byte === ONE;
+  if (valid)
     return;
   throw malformedObject(subject, `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`, "a text of 0 and 1");
 }
@@ -62453,48 +62655,7 @@ function readChildren(subject, algorithm, cursor, count) {
   return children;
 }
 
-// src/merge/tree/btree-format.ts
-var EMPTY = new Uint8Array(0);
-var LEAF_FRAME = 1 + 5 + 5 + 6 + 8 + 10;
-var INTERNAL_FRAME = LEAF_FRAME + 4;
-function btreeFormat(algorithm, limits = BTREE_LIMITS) {
-  const tail = 1 + uintLength(algorithm.length) + algorithm.length;
-  return {
-    name: "B-tree page",
-    internalRule: "greedy",
-    key: (entry) => entry.sort,
-    entry: (entry) => btreeEntry(algorithm, entry),
-    decode(bytes, height, address) {
-      const page = decodeBtreePage(bytes, { algorithm, limits, path: address });
-      const level = page.type === "leaf" ? 0 : page.level;
-      if (level !== height - 1) {
-        throw malformedObject({ kind: "B-tree page", path: address }, `level ${level}`, `level ${height - 1}, as tree_height says`);
-      }
-      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild) };
-    },
-    encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
-    encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
-    childOf(page, address) {
-      const [low, high] = page.leaf ? [page.entries[0]?.sort, page.entries.at(-1)?.sort] : [page.children[0]?.low, page.children.at(-1)?.high];
-      return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
-    },
-    leafMeter: () => new CountingMeter(limits.pageBytes - LEAF_FRAME - tail, limits.leafFanout, (entry) => entry.bytes.length),
-    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME - tail, limits.internalFanout, (child) => btreeChildLength(btreeChild(child))),
-    compare: compareBtreeEntries,
-    compareRegion: (a, b) => compareBytes(a.sort, b.sort),
-    canRoute: () => true,
-    reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.sort) <= 0,
-    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,
-    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY) > 0
-  };
-}
-function treeChild({ page, low, high }) {
-  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
-}
-function btreeChild({ page, low, high }) {
-  return { page, low: low ?? EMPTY, high: high ?? EMPTY };
-}
-
+// src/merge/tree/counting-meter.ts
 class CountingMeter {
   #room;
   #most;
@@ -62520,6 +62681,48 @@ class CountingMeter {
     this.#count = 0;
     this.#length = 0;
   }
+}
+
+// src/merge/tree/btree-format.ts
+var EMPTY = new Uint8Array(0);
+var LEAF_FRAME = 1 + 5 + 5 + 6 + 8 + 10;
+var INTERNAL_FRAME = LEAF_FRAME + 4;
+function btreeFormat(algorithm, limits = BTREE_LIMITS) {
+  const tail = 1 + uintLength(algorithm.length) + algorithm.length;
+  return {
+    name: "B-tree page",
+    internalRule: "greedy",
+    key: (entry) => entry.sort,
+    entry: (entry) => btreeEntry(algorithm, entry),
+    decode(bytes, height, address) {
+      const page = decodeBtreePage(bytes, { algorithm, limits, path: address });
+      const level = page.type === "leaf" ? 0 : page.level;
+      if (level !== height - 1) {
+        throw malformedObject({ kind: "B-tree page", path: address }, `level ${level}`, `level ${height - 1}, as tree_height says`);
+      }
+      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild) };
+    },
+    encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
+    encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
+    childOf(page, address) {
+      const [low, high] = page.leaf ? [page.entries[0]?.sort.slice(), page.entries.at(-1)?.sort.slice()] : [page.children[0]?.low, page.children.at(-1)?.high];
+      return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
+    },
+    leafMeter: () => new CountingMeter(limits.pageBytes - LEAF_FRAME - tail, limits.leafFanout, (entry) => entry.bytes.length),
+    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME - tail, limits.internalFanout, (child) => btreeChildLength(btreeChild(child))),
+    compare: compareBtreeEntries,
+    compareRegion: (a, b) => compareBytes(a.sort, b.sort),
+    canRoute: () => true,
+    reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.sort) <= 0,
+    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,
+    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY) > 0
+  };
+}
+function treeChild({ page, low, high }) {
+  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
+}
+function btreeChild({ page, low, high }) {
+  return { page, low: low ?? EMPTY, high: high ?? EMPTY };
 }
 
 // src/merge/tree/descriptor.ts
@@ -62591,6 +62794,10 @@ class RunCursor {
 // src/merge/tree/tree-format.ts
 function sortedEntries2(format, entries) {
   return Array.from(entries, (entry) => format.entry(entry)).sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
+}
+function detach(format, entry) {
+  const { bytes, group, start, end } = entry;
+  return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
 }
 async function loadPage(format, load, child, height) {
   const page = format.decode(await load(child.page), height, child.page);
@@ -62814,8 +63021,8 @@ async function* diffIndexes(format, base, side, load, options = {}) {
         await after.refill();
       const { added, removed } = compareSets(oldRegion, ownRegion);
       const difference = {
-        added: added.length === 0 ? added : await without(skipped, added, true),
-        removed: removed.length === 0 ? removed : await without(skipped, removed, false)
+        added: added.length === 0 ? added : await without(format, skipped, added, true),
+        removed: removed.length === 0 ? removed : await without(format, skipped, removed, false)
       };
       if (difference.added.length > 0 || difference.removed.length > 0)
         yield difference;
@@ -62905,11 +63112,12 @@ function distinct(entries) {
     return entries;
   return [...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()];
 }
-async function without(skipped, entries, onlyTimed) {
+async function without(format, skipped, entries, onlyTimed) {
   const left = [];
-  for (const entry of entries)
+  for (const entry of entries) {
     if (!await skipped.holds(entry, onlyTimed))
-      left.push(entry);
+      left.push(detach(format, entry));
+  }
   return left;
 }
 
@@ -62973,10 +63181,9 @@ function indexChildLength(child) {
   return writer.length;
 }
 function bounds(items) {
-  const [first, ...rest] = items;
-  let start = first?.start ?? 0n;
-  let end = first?.end ?? 0n;
-  for (const item of rest) {
+  let start = items[0]?.start ?? 0n;
+  let end = items[0]?.end ?? 0n;
+  for (const item of items) {
     if (item.start < start)
       start = item.start;
     if (item.end > end)
@@ -63085,7 +63292,7 @@ function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
           end = item.end;
       }
       const entryCount = page.leaf ? page.entries.length : page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0);
-      const [low, high] = !spatial ? [undefined, undefined] : page.leaf ? [page.entries[0]?.group, page.entries.at(-1)?.group] : [page.children[0]?.low, page.children.at(-1)?.high];
+      const [low, high] = !spatial ? [undefined, undefined] : page.leaf ? [page.entries[0]?.group.slice(), page.entries.at(-1)?.group.slice()] : [page.children[0]?.low, page.children.at(-1)?.high];
       return { page: address, low, high, start, end, entryCount };
     },
     leafMeter: () => new LeafMeter(kind, pageTarget - LEAF_FRAME2 - tail),
@@ -63257,8 +63464,9 @@ function treeContent(kind, subject, track, index, read) {
       const within = (child) => child.start === undefined || child.end === undefined || meetsAny(intervals, child.start, child.end);
       for await (const leaf of walkLeaves(format, tree, load, { within })) {
         for (const { bytes, start, end } of leaf) {
-          if (meetsAny(intervals, start, end))
-            met.push(parseIndexEntry(subject, kind, bytes));
+          if (meetsAny(intervals, start, end)) {
+            met.push(parseIndexEntry(subject, kind, bytes.slice()));
+          }
         }
       }
       return met;
@@ -63331,10 +63539,10 @@ async function deletedAdditions(context, fields) {
   const deleted = new Set([...context.deleted.values()].flatMap((anchors) => [...anchors]));
   if (deleted.size === 0)
     return [];
-  const sorted = [...deleted].sort((a, b) => a < b ? -1 : 1);
+  const hiding = mergeIntervals([...deleted].map((anchor) => ({ start: anchor, end: anchor + 1n })));
   const warnings = [];
   for (const { field, additions } of fields) {
-    const near = additions.filter(({ entry: { start, end } }) => sorted.some((anchor) => anchor >= start && anchor < end));
+    const near = additions.filter(({ entry }) => meetsAny(hiding, entry.start, entry.end));
     const hidden = await hiddenAnchors(context, field, near);
     if (hidden.length === 0)
       continue;
@@ -63458,7 +63666,7 @@ async function planSides(sides, plan, environment) {
     ...fields.flatMap((field) => field.warnings),
     ...await deletedAdditions(context, fields)
   ];
-  if (fastForward) {
+  if (fastForward && fields.every(({ join }) => join === undefined)) {
     return {
       ...plan,
       fields,
@@ -63477,6 +63685,8 @@ async function planSides(sides, plan, environment) {
   ]);
   if (refusals.length === 0)
     refusals.push(...checkTracksLength(sides.trunk.manifest, fields));
+  if (refusals.length === 0)
+    await checkFusedPayload(fields, read, concurrency);
   return {
     ...plan,
     fields,
@@ -63495,12 +63705,15 @@ function withoutConsequences(sides, refusals) {
   const schemaDiffers = fieldsWith(["schema-differs"], false);
   const missing = fieldsWith(["field-missing"]);
   const missingBinding = fieldsWith(["field-missing"], true);
-  return refusals.filter(({ code, field, modality }) => {
+  const fieldsSaid = new Set(refusals.filter(({ code, key }) => code === "hot-shard-pending" && key === undefined).map(({ field }) => field));
+  return refusals.filter(({ code, field, modality, key }) => {
     switch (code) {
       case "schema-differs":
         return !indexes.has(field) && (modality === undefined || !schemaDiffers.has(field));
       case "field-missing":
         return !differing.has(field) && (modality !== undefined || !missingBinding.has(field));
+      case "hot-shard-pending":
+        return key === undefined || !fieldsSaid.has(field);
       case "registry-differs":
       case "scalar-index-differs": {
         const of = fieldOf.get(modality ?? "");
@@ -63658,9 +63871,7 @@ function videoIndexes(joined) {
     const start = cursor.readUint() - joined.coverage.start;
     const restAt = cursor.offset;
     const duration = cursor.readUint();
-    const keyAt = cursor.offset;
-    cursor.skip();
-    const key = joined.bytes.subarray(keyAt, cursor.offset);
+    const key = cursor.readBytes();
     const addressAt = cursor.offset;
     cursor.skip();
     byTime.arrayHead(4);
@@ -63668,7 +63879,7 @@ function videoIndexes(joined) {
     byTime.raw(joined.bytes.subarray(restAt, cursor.offset));
     const entry = new CborWriter;
     entry.arrayHead(4);
-    entry.raw(key);
+    entry.bytes(key);
     entry.uint(start);
     entry.uint(duration);
     entry.raw(joined.bytes.subarray(addressAt, cursor.offset));
@@ -63776,7 +63987,8 @@ async function applyChanges(format, tree, changes, load, sink, concurrency = CON
   };
   const { pageCount, entryCount } = tree;
   const fanout = tree.fanout ?? 0;
-  const work = { format, tree, load, sink, concurrency, pageCount, entryCount, fanout };
+  const places = new Semaphore(concurrency);
+  const work = { format, tree, load, sink, places, pageCount, entryCount, fanout };
   const root = rootOf(tree);
   let level;
   try {
@@ -63805,25 +64017,29 @@ async function applyChanges(format, tree, changes, load, sink, concurrency = CON
 async function rewrite(work, child, height, batch) {
   if (batch.added.length === 0 && batch.removed.length === 0)
     return [child];
-  const page = await loadPage(work.format, work.load, child, height);
-  if (page.leaf) {
-    const kept = withoutRemoved2(page.entries, batch.removed);
-    if (kept.length === page.entries.length && batch.added.length === 0)
-      return [child];
-    work.entryCount += kept.length + batch.added.length - page.entries.length;
-    work.pageCount--;
-    return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
-  }
-  const { children } = page;
+  if (height === 1)
+    return await work.places.run(() => rewriteLeaf(work, child, batch));
+  const page = await work.places.run(() => loadPage(work.format, work.load, child, height));
+  const children = page.leaf ? [] : page.children;
   checkFanout(work.format, work.tree, children.length, child);
   if (batch.added.length > 0 && !work.format.canRoute(children))
     throw new CannotRoute;
   const parts = divide(work.format, children, batch);
-  const replaced = await mapConcurrent(children, work.concurrency, (below, index) => rewrite(work, below, height - 1, parts[index] ?? NOTHING2));
+  const replaced = await mapConcurrent(children, children.length, (below, index) => rewrite(work, below, height - 1, parts[index] ?? NOTHING2));
   if (replaced.every((pages, index) => pages[0] === children[index]))
     return [child];
   work.pageCount--;
   return await writeInternal(work, replaced.flat(), height);
+}
+async function rewriteLeaf(work, child, batch) {
+  const page = await loadPage(work.format, work.load, child, 1);
+  const entries = page.leaf ? page.entries : [];
+  const kept = withoutRemoved2(entries, batch.removed);
+  if (kept.length === entries.length && batch.added.length === 0)
+    return [child];
+  work.entryCount += kept.length + batch.added.length - entries.length;
+  work.pageCount--;
+  return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
 }
 var NOTHING2 = { added: [], removed: [] };
 async function writeLeaves(work, entries) {
@@ -63897,6 +64113,50 @@ function mergeEntries(format, old, added) {
   return merged;
 }
 
+// src/merge/tree/merge-runs.ts
+var RUN_LENGTH = 512;
+async function* mergeRuns(format, runs, changes) {
+  const existing = new RunCursor(runs);
+  const added = new RunCursor([sortedEntries2(format, changes.added)]);
+  const removed = new RunCursor([sortedEntries2(format, changes.removed)]);
+  let out = [];
+  for (;; ) {
+    for (const cursor of [existing, added, removed])
+      if (!cursor.ready)
+        await cursor.refill();
+    const old = existing.peek();
+    const fresh = added.peek();
+    const region = old === undefined || fresh !== undefined && format.compareRegion(fresh, old) < 0 ? fresh : old;
+    if (region === undefined)
+      break;
+    const belongs = (entry) => format.compareRegion(entry, region) === 0;
+    const taken = [];
+    while (!existing.take(belongs, taken))
+      await existing.refill();
+    const gone = [];
+    removed.take((entry) => format.compareRegion(entry, region) <= 0, gone);
+    const comes = [];
+    added.take(belongs, comes);
+    const kept = without2(taken, gone);
+    if (kept.length > 1)
+      kept.sort(format.compare);
+    for (const entry of mergeEntries(format, kept, comes))
+      out.push(entry);
+    if (out.length >= RUN_LENGTH) {
+      yield out;
+      out = [];
+    }
+  }
+  if (out.length > 0)
+    yield out;
+}
+function without2(entries, gone) {
+  if (gone.length === 0)
+    return entries;
+  const keys = new Set(gone.map(({ bytes }) => bytesKey(bytes)));
+  return entries.filter(({ bytes }) => !keys.has(bytesKey(bytes)));
+}
+
 // src/merge/build-track.ts
 var MAX_INLINE_BYTES = 1048576;
 var SMALL_BTREE_ENTRIES = 131072;
@@ -63940,30 +64200,12 @@ async function joinTree(join, format, added, pages) {
     tree = await applyChanges(format, trunk.tree, { added, removed: removed.values() }, trunk.load, pages.sink);
   }
   if (tree === "old-form") {
-    tree = await buildTree(format, mergedRuns(join, format, added), pages.sink);
+    const changes = { added, removed: removed.values() };
+    tree = await buildTree(format, mergeRuns(format, leavesOf(join, format), changes), pages.sink);
   }
   if (tree === undefined)
     throw new Error("unreachable: a merge leaves at least trunk's entries");
   return tree;
-}
-async function* mergedRuns(join, format, added) {
-  const { removed } = join;
-  const coming = sortedEntries2(format, added);
-  let next = 0;
-  for await (const leaf of leavesOf(join, format)) {
-    const kept = removed.size === 0 ? leaf : leaf.filter(({ bytes }) => !removed.has(bytesKey(bytes)));
-    const last = kept.at(-1);
-    if (last === undefined)
-      continue;
-    const from = next;
-    for (let entry = coming[next];entry !== undefined; entry = coming[++next]) {
-      if (format.compare(entry, last) >= 0)
-        break;
-    }
-    yield mergeEntries(format, kept, coming.slice(from, next));
-  }
-  if (next < coming.length)
-    yield coming.slice(next);
 }
 async function* leavesOf(join, format) {
   const { trunk } = join;
@@ -64017,7 +64259,7 @@ async function writeField(plan, { field }, join, environment) {
     return result;
   }, signal);
   if (join.values.length > 0) {
-    const result = await fuseScalars(plan.read, place, join.values, concurrency);
+    const result = await fuseScalars(plan.read, place, join.values, join.dropped, concurrency);
     for (const { path, bytes } of result.objects) {
       await putPayload(connector, path, bytes, { signal });
     }
@@ -64076,15 +64318,15 @@ async function publish(environment, ref, expected, manifest) {
   if (outcome.status === "unknown")
     return { status: "unknown", cause: outcome.cause };
   const { found, sent } = outcome;
-  if (sent && found !== undefined && await isAncestor(environment, manifest, found)) {
+  if (sent && found !== undefined && await isAncestor(environment, manifest, found, expected)) {
     return { status: "committed", resolvedByReading: true };
   }
   return { status: "lost", found };
 }
-async function isAncestor(environment, ancestor, tip) {
+async function isAncestor(environment, ancestor, tip, below) {
   const reader = createManifestReader(environment.connector, {});
   let level = [tip];
-  const seen = new Set(level);
+  const seen = new Set([tip, below]);
   for (let depth = 0;depth < SEARCH_DEPTH && level.length > 0; depth++) {
     if (level.includes(ancestor))
       return true;
@@ -64227,7 +64469,7 @@ async function movedBranches(plan, environment) {
 }
 
 // src/store/file.ts
-import { mkdir as mkdir2, open as open3, readFile as readFile2, stat as stat2, unlink as unlink2 } from "node:fs/promises";
+import { mkdir as mkdir2, readFile as readFile2, stat as stat2, unlink as unlink2 } from "node:fs/promises";
 import { dirname as dirname3, join as join2 } from "node:path";
 
 // src/store/faults.ts
@@ -64360,8 +64602,8 @@ async function listRefFiles(folder, prefix, signal) {
 import { randomInt } from "node:crypto";
 import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-async function syncFolder(folder) {
-  await withHandle(await open(folder, "r"), async (handle) => {
+async function syncPath(path) {
+  await withHandle(await open(path, "r"), async (handle) => {
     await handle.sync().catch((error) => {
       if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? ""))
         throw error;
@@ -64387,8 +64629,8 @@ function foldersUpTo(root, path) {
 class TemporaryFiles {
   #live = new Set;
   #counter = randomInt(2 ** 40);
-  async create(path, temporaryStem, bytes, address, signal) {
-    return await this.#with(temporaryStem, bytes, address, async (temporary) => {
+  async create(path, temporaryStem, bytes, sync, signal) {
+    return await this.#with(temporaryStem, bytes, sync, async (temporary) => {
       signal?.throwIfAborted();
       try {
         await link(temporary, path);
@@ -64402,8 +64644,8 @@ class TemporaryFiles {
       }
     });
   }
-  async replace(path, temporaryStem, bytes, address, signal) {
-    await this.#with(temporaryStem, bytes, address, async (temporary) => {
+  async replace(path, temporaryStem, bytes, signal) {
+    await this.#with(temporaryStem, bytes, "now", async (temporary) => {
       signal?.throwIfAborted();
       await rename(temporary, path);
     });
@@ -64413,14 +64655,16 @@ class TemporaryFiles {
       await unlink(temporary).catch(() => {});
     this.#live.clear();
   }
-  async#with(stem, bytes, address, place) {
+  async#with(stem, bytes, sync, place) {
+    const address = stem.slice(stem.lastIndexOf("/") + 1);
     const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
     const handle = await open(temporary, "wx", 438);
     this.#live.add(temporary);
     try {
       await withHandle(handle, async () => {
         await handle.writeFile(bytes);
-        await handle.sync();
+        if (sync === "now")
+          await handle.sync();
       });
       const result = await place(temporary);
       this.#live.delete(temporary);
@@ -64623,6 +64867,7 @@ class FileConnector {
   #openFiles;
   #temporary = new TemporaryFiles;
   #unsynced = new Set;
+  #made = new Set;
   #rootChecked = false;
   constructor(url, options = {}) {
     const parsed = parseFileUrl(url);
@@ -64647,26 +64892,24 @@ class FileConnector {
   async putIfAbsent(path, bytes, options) {
     const file = this.#file(path);
     return await this.#do("write an object", file, options, async () => {
-      if (await this.#adopt(path, file, bytes))
+      if (await this.#adopt(path, file, bytes, options?.signal))
         return "present";
-      await mkdir2(dirname3(file), { recursive: true });
-      const address = addressOf(bytes);
-      const outcome = await this.#temporary.create(file, file, bytes, address, options?.signal);
-      for (const folder of foldersUpTo(this.#root, file))
-        this.#unsynced.add(folder);
+      await this.#makeFolder(dirname3(file));
+      const outcome = await this.#temporary.create(file, file, bytes, "later", options?.signal);
+      this.#remember(file);
       if (outcome === "present")
-        await this.#adopt(path, file, bytes);
+        await this.#adopt(path, file, bytes, options?.signal);
       return outcome;
     });
   }
   async flush(options) {
-    const folders = this.#unsynced;
+    const unsynced = this.#unsynced;
     this.#unsynced = new Set;
     try {
-      await this.#syncFolders(folders, options?.signal);
+      await this.#syncAll(unsynced, options?.signal);
     } catch (error) {
-      for (const folder of folders)
-        this.#unsynced.add(folder);
+      for (const path of unsynced)
+        this.#unsynced.add(path);
       throw error;
     }
   }
@@ -64682,7 +64925,7 @@ class FileConnector {
       const stem = await this.#refStem(name);
       try {
         await mkdir2(dirname3(file), { recursive: true });
-        const outcome = await this.#temporary.create(file, stem, body, addressOf(body), options?.signal);
+        const outcome = await this.#temporary.create(file, stem, body, "now", options?.signal);
         if (outcome === "present") {
           if ((await stat2(file)).isDirectory())
             throw nestedName(name);
@@ -64693,7 +64936,7 @@ class FileConnector {
           throw nestedName(name);
         throw error;
       }
-      await this.#syncFolders(foldersUpTo(this.#root, file), undefined);
+      await this.#syncAll(foldersUpTo(this.#root, file), undefined);
       return "created";
     });
   }
@@ -64707,14 +64950,14 @@ class FileConnector {
         return { status: "conflict", found, sent: false };
       const stem = await this.#refStem(name);
       try {
-        await this.#temporary.replace(file, stem, body, addressOf(body), options?.signal);
+        await this.#temporary.replace(file, stem, body, options?.signal);
       } catch (error) {
         if (await readRefFile(file, name) !== next)
           throw error;
         return { status: "committed", note: "confirmed-after-unknown" };
       }
       try {
-        await syncFolder(dirname3(file));
+        await syncPath(dirname3(file));
       } catch {
         return { status: "committed", note: "not-synced" };
       }
@@ -64735,15 +64978,29 @@ class FileConnector {
       if (found !== expected)
         return "conflict";
       await unlink2(file);
-      await syncFolder(dirname3(file));
+      await syncPath(dirname3(file));
       return "deleted";
     });
   }
   async close() {
     await this.#temporary.removeAll();
   }
+  async#makeFolder(folder) {
+    if (this.#made.has(folder))
+      return;
+    const first = await mkdir2(folder, { recursive: true });
+    this.#made.add(folder);
+    if (first === undefined)
+      return;
+    for (const above of foldersUpTo(dirname3(first), folder))
+      this.#unsynced.add(above);
+  }
+  #remember(file) {
+    this.#unsynced.add(file);
+    this.#unsynced.add(dirname3(file));
+  }
   #file(path) {
-    return join2(this.#root, checkPath(path));
+    return this.#root === "/" ? `/${checkPath(path)}` : `${this.#root}/${checkPath(path)}`;
   }
   async#refStem(name) {
     const lock = this.#file(lockPath(name));
@@ -64789,30 +65046,29 @@ class FileConnector {
     }
     this.#rootChecked = true;
   }
-  async#adopt(path, file, bytes) {
-    let handle;
+  async#adopt(path, file, bytes, signal) {
+    let found;
     try {
-      handle = await open3(file, "r");
+      found = await readFile2(file);
     } catch (error) {
       if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? ""))
         return false;
       throw error;
     }
-    await withHandle(handle, async () => {
-      if (!equalBytes(await handle.readFile(), bytes))
+    if (!equalBytes(found, bytes)) {
+      if (found.some((byte) => byte !== 0))
         throw differentBytes(path);
-      await handle.sync();
-    });
-    for (const folder of foldersUpTo(this.#root, file))
-      this.#unsynced.add(folder);
+      await this.#temporary.replace(file, file, bytes, signal);
+    }
+    this.#remember(file);
     return true;
   }
-  async#syncFolders(folders, signal) {
-    await mapConcurrent(folders, this.#concurrency, async (folder) => {
+  async#syncAll(paths, signal) {
+    await mapConcurrent(paths, this.#concurrency, async (path) => {
       try {
-        await syncFolder(folder);
+        await syncPath(path);
       } catch (error) {
-        throw fileFailure(error, "sync a folder", folder);
+        throw fileFailure(error, "sync", path);
       }
     }, signal);
   }
@@ -65700,8 +65956,6 @@ function escapeXml(text) {
 // src/store/s3-probe.ts
 var WRONG_TAG = '"00000000000000000000000000000000"';
 async function probeConditions(http, key, bytes, signal) {
-  if (bytes === undefined)
-    return false;
   for (const headers of [{ "if-none-match": "*" }, { "if-match": WRONG_TAG }]) {
     const request = {
       method: "PUT",
@@ -65719,7 +65973,6 @@ async function probeConditions(http, key, bytes, signal) {
       throw responseFault(response, http.context(request));
     }
   }
-  return true;
 }
 function conditionsIgnored(http, header, status) {
   return new DreamDBError({
@@ -65806,8 +66059,9 @@ function verdictOf(exchange) {
     return "lost";
   return isTransient(response) ? "doubtful" : "refused";
 }
-async function moveS3Ref(http, ref, expected, next, signal) {
-  let current = await readS3Ref(http, ref, signal);
+async function moveS3Ref(http, ref, expected, next, known, signal) {
+  signal?.throwIfAborted();
+  let current = known?.address === expected ? known : await readS3Ref(http, ref, signal);
   let lost;
   for (let sends = 1;; sends++) {
     if (current?.address !== expected) {
@@ -65961,6 +66215,7 @@ function withoutTag(http, ref) {
 // src/store/s3.ts
 var START_CONCURRENCY = 64;
 var MAXIMUM_CONCURRENCY = 256;
+var LARGEST_PROBE = 256 * 1024;
 
 class S3Connector {
   url;
@@ -65968,7 +66223,8 @@ class S3Connector {
   #prefix;
   #partBytes;
   #skipProbe;
-  #probed = false;
+  #known = new Map;
+  #probing;
   constructor(url, options = {}) {
     const environment = options.environment ?? process.env;
     const location = parseS3Url(url, {
@@ -65985,14 +66241,23 @@ class S3Connector {
     return await getS3Object(this.http, this.#key(path), options?.signal);
   }
   async putIfAbsent(path, bytes, options) {
-    return await putS3Object(this.http, this.#key(path), bytes, options?.signal, this.#partBytes);
+    const key = this.#key(path);
+    const outcome = await putS3Object(this.http, key, bytes, options?.signal, this.#partBytes);
+    if (bytes.length <= LARGEST_PROBE)
+      this.#startProbe(key, bytes);
+    return outcome;
   }
   async flush(options) {
     options?.signal?.throwIfAborted();
   }
   async readRef(name, options) {
     checkRefName(name);
-    return (await readS3Ref(this.http, this.#ref(name), options?.signal))?.address;
+    const found = await readS3Ref(this.http, this.#ref(name), options?.signal);
+    if (found === undefined)
+      this.#known.delete(name);
+    else
+      this.#known.set(name, found);
+    return found?.address;
   }
   async createRef(name, to, options) {
     checkWritableRefName(name);
@@ -66002,7 +66267,9 @@ class S3Connector {
   async compareAndSetRef(name, expected, next, options) {
     checkWritableRefName(name);
     await this.#probe(next, options?.signal);
-    return await moveS3Ref(this.http, this.#ref(name), expected, next, options?.signal);
+    const known = this.#known.get(name);
+    this.#known.delete(name);
+    return await moveS3Ref(this.http, this.#ref(name), expected, next, known, options?.signal);
   }
   async listRefs(prefix, options) {
     const folder = `${this.#prefix}refs/`;
@@ -66020,15 +66287,36 @@ class S3Connector {
   #ref(name) {
     return { name, key: `${this.#prefix}${refPath(name)}` };
   }
-  async#probe(manifest, signal) {
-    if (this.#probed || this.#skipProbe)
+  #startProbe(key, bytes) {
+    if (this.#skipProbe || this.#probing !== undefined)
       return;
+    const probing = probeConditions(this.http, key, bytes, undefined);
+    this.#probing = probing;
+    probing.catch((error) => {
+      if (!isDreamDBError(error, "conditions-ignored") && this.#probing === probing) {
+        this.#probing = undefined;
+      }
+    });
+  }
+  async#probe(manifest, signal) {
+    if (this.#skipProbe)
+      return;
+    signal?.throwIfAborted();
+    this.#probing ??= this.#probeManifest(manifest, signal);
+    try {
+      await this.#probing;
+    } catch (error) {
+      this.#probing = undefined;
+      throw error;
+    }
+  }
+  async#probeManifest(manifest, signal) {
     const key = this.#key(manifestPath(manifest));
     const bytes = await getS3Object(this.http, key, signal);
-    const probed = await probeConditions(this.http, key, bytes, signal);
-    if (!probed)
+    if (bytes === undefined)
       await probeWithScratch(this.http, this.#prefix, signal);
-    this.#probed = true;
+    else
+      await probeConditions(this.http, key, bytes, signal);
   }
 }
 
@@ -66036,7 +66324,7 @@ class S3Connector {
 async function openConnector(url, options = {}) {
   if (url.startsWith("file:"))
     return new FileConnector(url, options);
-  if (url === "memory:")
+  if (url === "memory:" || url === "memory://")
     return new MemoryConnector;
   if (/^(?:s3|https?):\/\//.test(url))
     return new S3Connector(url, options);
@@ -67973,7 +68261,7 @@ var __awaiter5 = function(thisArg, _arguments, P, generator) {
     step((generator = generator.apply(thisArg, _arguments || [])).next());
   });
 };
-var { chmod, copyFile, lstat, mkdir: mkdir3, open: open4, readdir: readdir2, rename: rename2, rm, rmdir, stat: stat3, symlink, unlink: unlink3 } = fs2.promises;
+var { chmod, copyFile, lstat, mkdir: mkdir3, open: open3, readdir: readdir2, rename: rename2, rm, rmdir, stat: stat3, symlink, unlink: unlink3 } = fs2.promises;
 var IS_WINDOWS = process.platform === "win32";
 var READONLY = fs2.constants.O_RDONLY;
 function exists(fsPath) {

@@ -26,7 +26,7 @@ export interface ActionOptions {
 let installed: string | undefined;
 
 /** The Action as a runner unpacks it: what is committed, away from any node_modules. */
-function installedAction(): string {
+export function installedAction(): string {
   if (installed === undefined) {
     const folder = installed = mkdtempSync(join(tmpdir(), "dreamdb-action-"));
     process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ function installedAction(): string {
       cpSync(join(projectRoot, name), join(installed, name), { recursive: true });
     }
   }
-  return join(installed, "dist/index.js");
+  return installed;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function runAction(
   };
   const output = file("output");
   const summary = file("summary");
-  const child = spawn("node", [installedAction()], {
+  const child = spawn("node", [join(installedAction(), "dist/index.js")], {
     cwd: workspace,
     stdio: "pipe",
     env: {
