@@ -15,6 +15,8 @@ import { countRun, sumTotals, type Totals } from "./test-totals.ts";
 
 const reports = "build/junit";
 const totalsFile = "build/test.txt";
+/** A folder that hangs must cost its own tests, not the whole run. */
+const FOLDER_MINUTES = 20;
 
 await main(process.argv.slice(2));
 
@@ -60,10 +62,15 @@ async function runTests(name: string, paths: readonly string[]): Promise<Totals>
     process.stderr.write(bytes);
     output = (output + Buffer.from(bytes).toString()).slice(-100_000);
   });
+  const limit = setTimeout(() => {
+    console.error(`tests/${name} did not end within ${FOLDER_MINUTES} minutes and is stopped`);
+    child.kill("SIGKILL");
+  }, FOLDER_MINUTES * 60_000);
   const exitCode = await new Promise<number>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => resolve(code ?? 1));
+    child.on("exit", (code) => resolve(code ?? 1));
   });
+  clearTimeout(limit);
   return countRun({
     xml: existsSync(report) ? readFileSync(report, "utf8") : "",
     exitCode,
