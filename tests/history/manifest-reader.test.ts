@@ -27,6 +27,6 @@ test("a missing Manifest is told apart from a damaged one", async () => {
   store.connector.objects.set(manifestPath(next), new Uint8Array([0xa0]));
   expect(await reader.readIfPresent(gone)).toBeUndefined();
   expect(reader.missing()).toEqual([gone]);
-  expect(reader.read(gone)).rejects.toMatchObject({ code: "object-missing" });
-  expect(reader.readIfPresent(next)).rejects.toMatchObject({ code: "hash-mismatch" });
+  await expect(reader.read(gone)).rejects.toMatchObject({ code: "object-missing" });
+  await expect(reader.readIfPresent(next)).rejects.toMatchObject({ code: "hash-mismatch" });
 });

@@ -183,7 +183,7 @@ describe("what belongs to buckets", () => {
     await store.append("w0", rowsFrom(store.fields, 10, 12, 1));
     store.fields.set("emb", { kind: "embedding", seed: 2 });
     await store.append("w1", rowsFrom(store.fields, 20, 22, 1));
-    expect(store.merge(["w0", "w1"])).rejects.toMatchObject({ code: "malformed-object" });
+    await expect(store.merge(["w0", "w1"])).rejects.toMatchObject({ code: "malformed-object" });
   });
 });
 

@@ -130,7 +130,7 @@ describe("a head that cannot be read", () => {
         if (head === undefined) throw new Error("no head");
         act(store, tombstonePath(head));
         const before = snapshot(store);
-        expect(store.merge(["w0"])).rejects.toMatchObject({ code });
+        await expect(store.merge(["w0"])).rejects.toMatchObject({ code });
         expect(snapshot(store)).toBe(before);
       },
     );
@@ -140,6 +140,6 @@ describe("a head that cannot be read", () => {
     const store = await forked(1, ONE_FIELD);
     await store.append("w0", [rowAt(store.fields, 20)]);
     await store.setRegistry("w0", "dreamdb.tombstones", "none");
-    expect(store.merge(["w0"])).rejects.toMatchObject({ code: "malformed-object" });
+    await expect(store.merge(["w0"])).rejects.toMatchObject({ code: "malformed-object" });
   });
 });
