@@ -65,10 +65,12 @@ export function failedMergeDocument(
     warnings: [],
     written: {
       objects: statistics?.objectsWritten ?? 0,
+      pages: statistics?.pagesWritten ?? 0,
       bytes: statistics?.bytesWritten ?? 0,
     },
     read: {
       bytes: statistics?.bytesRead ?? 0,
+      pages: statistics?.pagesRead ?? 0,
       requests: statistics?.requests ??
         { ref: 0, manifest: 0, track: 0, page: 0, bucket: 0, other: 0 },
     },

@@ -47,9 +47,16 @@ export interface MergeReport {
   readonly fields: readonly FieldReport[];
   readonly refusals: readonly Refusal[];
   readonly warnings: readonly Warning[];
-  readonly written: { readonly objects: number; readonly bytes: number };
+  readonly written: {
+    readonly objects: number;
+    /** How many of the objects are pages of indexes. */
+    readonly pages: number;
+    readonly bytes: number;
+  };
   readonly read: {
     readonly bytes: number;
+    /** How many pages of indexes were read; `requests.page` counts their writes, too. */
+    readonly pages: number;
     readonly requests: StoreStatistics["requests"];
   };
   /** How many times the merge was planned. */
@@ -89,8 +96,16 @@ export function reportOf(
     fields: plan.fields.map((field) => fieldReport(field, end.executed.get(field))),
     refusals: plan.refusals,
     warnings: [...plan.warnings, ...end.warnings],
-    written: { objects: statistics.objectsWritten, bytes: statistics.bytesWritten },
-    read: { bytes: statistics.bytesRead, requests: { ...statistics.requests } },
+    written: {
+      objects: statistics.objectsWritten,
+      pages: statistics.pagesWritten,
+      bytes: statistics.bytesWritten,
+    },
+    read: {
+      bytes: statistics.bytesRead,
+      pages: statistics.pagesRead,
+      requests: { ...statistics.requests },
+    },
     attempts: end.attempts,
     resolvedByReading: end.resolvedByReading,
   };

@@ -18,6 +18,10 @@ export interface StoreStatistics {
   objectsWritten: number;
   /** Objects that turned out to be there already. */
   objectsPresent: number;
+  /** Index pages that were read. */
+  pagesRead: number;
+  /** Index pages among `objectsWritten`. */
+  pagesWritten: number;
 }
 
 /** The kind of the object at `path` (FORMAT 1.2). */
@@ -44,6 +48,8 @@ export function withStatistics(
     bytesWritten: 0,
     objectsWritten: 0,
     objectsPresent: 0,
+    pagesRead: 0,
+    pagesWritten: 0,
   };
   const { requests } = statistics;
   return {
@@ -51,17 +57,21 @@ export function withStatistics(
     connector: {
       url: connector.url,
       async get(path, options) {
-        requests[requestKind(path)]++;
+        const kind = requestKind(path);
+        requests[kind]++;
+        if (kind === "page") statistics.pagesRead++;
         const bytes = await connector.get(path, options);
         statistics.bytesRead += bytes?.length ?? 0;
         return bytes;
       },
       async putIfAbsent(path, bytes, options) {
-        requests[requestKind(path)]++;
+        const kind = requestKind(path);
+        requests[kind]++;
         const outcome = await connector.putIfAbsent(path, bytes, options);
         if (outcome === "present") statistics.objectsPresent++;
         else {
           statistics.objectsWritten++;
+          if (kind === "page") statistics.pagesWritten++;
           statistics.bytesWritten += bytes.length;
         }
         return outcome;

@@ -22,9 +22,10 @@ const report = (change: Partial<MergeReport>): MergeReport => ({
   fields: [],
   refusals: [],
   warnings: [],
-  written: { objects: 0, bytes: 0 },
+  written: { objects: 0, pages: 0, bytes: 0 },
   read: {
     bytes: 0,
+    pages: 0,
     requests: { ref: 0, manifest: 0, track: 0, page: 0, bucket: 0, other: 0 },
   },
   attempts: 1,

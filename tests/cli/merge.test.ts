@@ -70,7 +70,7 @@ test("a merge is told to people and to programs, and a second run finds it done"
     status: "already-merged",
     ref: "trunk",
     manifest: null,
-    written: { objects: 0, bytes: 0 },
+    written: { objects: 0, pages: 0, bytes: 0 },
     error: null,
   });
   expect(second.exitCode).toBe(0);

@@ -115,14 +115,20 @@ describe("counting", () => {
     await connector.putIfAbsent(path, bytes);
     await connector.get(path);
     await connector.get(`genesis/${address}`);
+    const page = `${timeline}/image.jpeg/index/${address}`;
+    await connector.putIfAbsent(page, bytes);
+    await connector.putIfAbsent(page, bytes);
+    await connector.get(page);
     await connector.createRef("trunk", address);
     await connector.readRef("trunk");
     expect(statistics).toEqual({
-      requests: { ref: 2, manifest: 3, track: 0, page: 0, bucket: 0, other: 1 },
-      bytesRead: bytes.length,
-      bytesWritten: bytes.length,
-      objectsWritten: 1,
-      objectsPresent: 1,
+      requests: { ref: 2, manifest: 3, track: 0, page: 3, bucket: 0, other: 1 },
+      bytesRead: 2 * bytes.length,
+      bytesWritten: 2 * bytes.length,
+      objectsWritten: 2,
+      objectsPresent: 2,
+      pagesRead: 1,
+      pagesWritten: 1,
     });
   });
 });
