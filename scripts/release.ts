@@ -17,6 +17,7 @@ import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { commitName, compile, packageVersion } from "./build.ts";
 import { makeImage } from "./image.ts";
+import { runtimeFolder } from "./image/runtime-files.ts";
 import { billOfMaterials, type LockFile } from "./release/bill-of-materials.ts";
 import { pinnedBun, stage } from "./release/stage.ts";
 import { executableName, type Target, TARGETS } from "./release/targets.ts";
@@ -52,6 +53,8 @@ function main(asked: readonly string[]): void {
     writeCompletions(executable);
     console.log(`start-up: ${startUp(executable)} ms (median of 11, dreamdb --version)`);
   }
+  const arm = executables.get("linux-arm64");
+  if (arm !== undefined && process.arch !== "arm64") tryUnderEmulation(arm);
   // The image runs on every processor of its architecture, so it takes the baseline.
   const [amd64, arm64] = ["linux-x64-baseline", "linux-arm64"].map((name) => executables.get(name));
   if (amd64 !== undefined && arm64 !== undefined) {
@@ -108,6 +111,21 @@ function writeCompletions(executable: string): void {
     const ending = shell === "powershell" ? "ps1" : shell;
     writeFileSync(join(folder, `dreamdb-completion.${ending}`), stdout);
   }
+}
+
+/** Starts the executable for ARM once, where the machine can. */
+function tryUnderEmulation(executable: string): void {
+  const emulator = "qemu-aarch64-static";
+  if (spawnSync(emulator, ["--version"]).status !== 0) {
+    console.log(`linux-arm64 was not run: ${emulator} is missing`);
+    return;
+  }
+  const library = runtimeFolder("arm64", ".cache/image");
+  const { status, stdout, stderr } = spawnSync(emulator, ["-L", library, executable, "--version"], {
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`linux-arm64 does not run: ${stderr}`);
+  console.log(`linux-arm64 runs under emulation: ${stdout.trim()}`);
 }
 
 function startUp(executable: string): number {

@@ -93,6 +93,13 @@ export function baseLayer(architecture: Architecture, cache: string): BaseLayer 
   };
 }
 
+/** A folder with the unpacked packages of an architecture, as emulators want it. */
+export function runtimeFolder(name: Architecture["name"], cache: string): string {
+  const architecture = ARCHITECTURES.find((candidate) => candidate.name === name);
+  if (architecture === undefined) throw new Error(`there is no ${name}`);
+  return join(unpackedPackages(architecture, cache), "root");
+}
+
 /** All folders on the way to `names`, parents first. */
 function foldersOf(names: readonly string[]): readonly TarEntry[] {
   const folders = new Set<string>();

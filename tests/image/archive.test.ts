@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,6 +7,8 @@ import { gunzipSync } from "node:zlib";
 import { ociArchive, type PlatformImage } from "../../scripts/image/oci.ts";
 import { tarOf } from "../../scripts/image/tar.ts";
 import { scratchFolder } from "../support/fixtures.ts";
+
+setDefaultTimeout(60_000);
 
 const text = (content: string) => new TextEncoder().encode(content);
 

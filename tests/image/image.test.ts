@@ -6,6 +6,7 @@ import { putStore } from "../action/s3-store.ts";
 import { compiledExecutable } from "../support/dreamdb.ts";
 import { copyStore, scratchFolder, treeDigest, unpackFixture } from "../support/fixtures.ts";
 import { isInstalled, startS3Server } from "../support/s3-servers.ts";
+import { snippetsIn } from "../support/snippets.ts";
 import { Podman, podmanMissing } from "./podman.ts";
 
 setDefaultTimeout(300_000);
@@ -89,6 +90,14 @@ describe.skipIf(podmanMissing !== undefined)("the image", () => {
       expect(treeDigest(store)).toBe(before);
     });
   }
+
+  test("merges as the example of docs/container.md says", async () => {
+    const [example = ""] = snippetsIn("docs/container.md", "sh");
+    const command = example.slice(example.indexOf("podman run"));
+    const { stdout, exitCode } = await podman.script(command, { STORE: storeOf(0) });
+    expect(stdout).toContain("merged into trunk: 3 branches");
+    expect(exitCode).toBe(0);
+  });
 
   test("needs no writable folder but the store", async () => {
     const { stdout, exitCode } = await podman.run(

@@ -59,17 +59,26 @@ export class Podman {
         "[containers]",
         // Machines that are containers themselves may not raise limits.
         "default_ulimits = []",
+        'netns = "none"',
         "[engine]",
         'cgroup_manager = "cgroupfs"',
         'events_logger = "none"',
+        'runtime = "runc"',
       ]),
     };
   }
 
   /** Runs podman with `args` to its end. */
   async podman(args: readonly string[]): Promise<ProgramResult> {
-    const child = spawn("podman", ["--runtime", "runc", ...args], {
-      env: this.#environment,
+    const child = spawn("podman", args, { env: this.#environment, stdio: "pipe" });
+    child.stdin.end();
+    return await collect(child);
+  }
+
+  /** Runs a shell script in which the word `podman` means this one. */
+  async script(text: string, variables: Readonly<Record<string, string>>): Promise<ProgramResult> {
+    const child = spawn("sh", ["-eu", "-c", text], {
+      env: { ...this.#environment, ...variables },
       stdio: "pipe",
     });
     child.stdin.end();
