@@ -9,6 +9,7 @@ import { randomInt } from "node:crypto";
 import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCode } from "./file-errors.ts";
+import { mapConcurrent } from "./limit.ts";
 
 /** Waits until a file, or the entries of a folder, have reached the disk. */
 export async function syncPath(path: string): Promise<void> {
@@ -44,77 +45,64 @@ export function foldersUpTo(root: string, path: string): string[] {
 
 /** Writes temporary files and puts them in their place; knows those that are left. */
 export class TemporaryFiles {
-  readonly #live = new Set<string>();
+  readonly #left = new Set<string>();
   // Two containers on one volume may both be process 1, so the count starts anywhere.
   #counter = randomInt(2 ** 40);
 
   /**
-   * Creates `path` with `bytes` unless it exists; no reader sees a part of it.
+   * Writes a temporary file, named as the reference names it (FORMAT 1.5).
+   * @param stem its path up to the suffix; ends in the address or name of what it will be
    * @param sync whether the bytes are synced now or by the caller, later
+   * @returns its path
    */
-  async create(
-    path: string,
-    temporaryStem: string,
-    bytes: Uint8Array,
-    sync: "now" | "later",
-    signal?: AbortSignal,
-  ): Promise<"written" | "present"> {
-    return await this.#with(temporaryStem, bytes, sync, async (temporary) => {
-      signal?.throwIfAborted();
-      try {
-        await link(temporary, path);
-        return "written";
-      } catch (error) {
-        if (systemCode(error) === "EEXIST") return "present";
-        throw error;
-      } finally {
-        await unlink(temporary);
-      }
-    });
-  }
-
-  /** Replaces `path` by a synced file with `bytes`, in one step. */
-  async replace(
-    path: string,
-    temporaryStem: string,
-    bytes: Uint8Array,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    await this.#with(temporaryStem, bytes, "now", async (temporary) => {
-      signal?.throwIfAborted();
-      await rename(temporary, path);
-    });
-  }
-
-  /** Removes whatever interrupted calls have left. */
-  async removeAll(): Promise<void> {
-    for (const temporary of this.#live) await unlink(temporary).catch(() => {});
-    this.#live.clear();
-  }
-
-  async #with<T>(
-    stem: string,
-    bytes: Uint8Array,
-    sync: "now" | "later",
-    place: (temporary: string) => Promise<T>,
-  ): Promise<T> {
-    // Named as the reference names them; the stem of an object ends in its address already.
+  async write(stem: string, bytes: Uint8Array, sync: "now" | "later"): Promise<string> {
     const address = stem.slice(stem.lastIndexOf("/") + 1);
     const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
     const handle = await open(temporary, "wx", 0o666);
-    this.#live.add(temporary);
+    this.#left.add(temporary);
     try {
       await withHandle(handle, async () => {
         await handle.writeFile(bytes);
         if (sync === "now") await handle.sync();
       });
-      const result = await place(temporary);
-      this.#live.delete(temporary);
-      return result;
+      return temporary;
     } catch (error) {
-      await unlink(temporary).catch(() => {});
-      this.#live.delete(temporary);
+      await this.discard(temporary);
       throw error;
     }
+  }
+
+  /** Gives a temporary file the name `path`, unless that exists: then it is left as it is. */
+  async link(temporary: string, path: string): Promise<"written" | "present"> {
+    try {
+      await link(temporary, path);
+    } catch (error) {
+      if (systemCode(error) === "EEXIST") return "present";
+      throw error;
+    }
+    await this.remove(temporary);
+    return "written";
+  }
+
+  /** Puts a temporary file in the place of `path`, in one step. */
+  async rename(temporary: string, path: string): Promise<void> {
+    await rename(temporary, path);
+    this.#left.delete(temporary);
+  }
+
+  /** Removes a temporary file. */
+  async remove(temporary: string): Promise<void> {
+    await unlink(temporary);
+    this.#left.delete(temporary);
+  }
+
+  /** Removes a temporary file unless it has got its place. */
+  async discard(temporary: string): Promise<void> {
+    if (this.#left.delete(temporary)) await unlink(temporary).catch(() => {});
+  }
+
+  /** Removes all that have not got their place. */
+  async discardAll(): Promise<void> {
+    await mapConcurrent([...this.#left], 64, (temporary) => this.discard(temporary));
   }
 }

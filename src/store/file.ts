@@ -1,8 +1,6 @@
 /**
- * A store in a folder, written exactly as the reference writes it (FORMAT 1.5), and durable: files
- * and folders are synced together in `flush`, and the ref comes last. Syncing them one by one would
- * cost a turn of the disk each. What a loss of power in between can leave, an empty file under the
- * name of an object that no ref reaches, is replaced by the next run that writes the object.
+ * A store in a folder, written exactly as the reference writes it (FORMAT 1.5), and durable: objects
+ * are synced before they get their names, and the ref comes last.
  *
  * Readers of the reference take every file under `refs/` for a ref, so no temporary file is ever
  * made there: a ref is prepared in the lock folder.
@@ -10,20 +8,20 @@
  * @module
  */
 
-import { mkdir, readFile, stat, unlink } from "node:fs/promises";
+import { mkdir, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Address } from "../encoding/address.ts";
 import { addressBytes } from "../encoding/address.ts";
-import { equalBytes } from "../encoding/bytes.ts";
 import { DreamDBError } from "../errors.ts";
 import { checkWritableRefName } from "../model/ref-name.ts";
 import type { CallOptions, Connector, RefOutcome } from "./connector.ts";
-import { differentBytes, nestedName } from "./faults.ts";
+import { nestedName } from "./faults.ts";
 import { fileFailure, systemCode } from "./file-errors.ts";
+import { FileObjects } from "./file-objects.ts";
 import { listRefFiles, readRefFile } from "./file-refs.ts";
 import { foldersUpTo, syncPath, TemporaryFiles } from "./file-sync.ts";
 import { parseFileUrl } from "./file-url.ts";
-import { mapConcurrent, Semaphore } from "./limit.ts";
+import { Semaphore } from "./limit.ts";
 import { checkPath, lockPath, refPath } from "./paths.ts";
 import type { LockOptions } from "./ref-lock.ts";
 import { withRefLock } from "./ref-lock.ts";
@@ -39,13 +37,9 @@ export class FileConnector implements Connector {
   readonly url: string;
   readonly #root: string;
   readonly #options: FileOptions;
-  readonly #concurrency: number;
   readonly #openFiles: Semaphore;
   readonly #temporary = new TemporaryFiles();
-  /** Files, and folders with entries, that may not have reached the disk yet. */
-  #unsynced = new Set<string>();
-  /** Folders that are known to exist; nobody deletes folders of a store while it is in use. */
-  readonly #made = new Set<string>();
+  readonly #objects: FileObjects;
   #rootChecked = false;
 
   /**
@@ -57,20 +51,14 @@ export class FileConnector implements Connector {
     this.url = parsed.url;
     this.#root = parsed.root;
     this.#options = options;
-    this.#concurrency = options.concurrency ?? 64;
-    this.#openFiles = new Semaphore(this.#concurrency);
+    const concurrency = options.concurrency ?? 64;
+    this.#openFiles = new Semaphore(concurrency);
+    this.#objects = new FileObjects(this.#temporary, concurrency);
   }
 
   async get(path: string, options?: CallOptions): Promise<Uint8Array | undefined> {
     const file = this.#file(path);
-    return await this.#do("read an object", file, options, async () => {
-      try {
-        return await readFile(file);
-      } catch (error) {
-        if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
-        throw error;
-      }
-    });
+    return await this.#do("read an object", file, options, () => this.#objects.read(file));
   }
 
   async putIfAbsent(
@@ -79,26 +67,16 @@ export class FileConnector implements Connector {
     options?: CallOptions,
   ): Promise<"written" | "present"> {
     const file = this.#file(path);
-    return await this.#do("write an object", file, options, async () => {
-      if (await this.#adopt(path, file, bytes, options?.signal)) return "present";
-      await this.#makeFolder(dirname(file));
-      const outcome = await this.#temporary.create(file, file, bytes, "later", options?.signal);
-      this.#remember(file);
-      // Somebody was faster; the bytes are theirs.
-      if (outcome === "present") await this.#adopt(path, file, bytes, options?.signal);
-      return outcome;
-    });
+    return await this.#do(
+      "write an object",
+      file,
+      options,
+      () => this.#objects.write(path, file, bytes),
+    );
   }
 
   async flush(options?: CallOptions): Promise<void> {
-    const unsynced = this.#unsynced;
-    this.#unsynced = new Set();
-    try {
-      await this.#syncAll(unsynced, options?.signal);
-    } catch (error) {
-      for (const path of unsynced) this.#unsynced.add(path);
-      throw error;
-    }
+    await this.#objects.flush(options?.signal);
   }
 
   async readRef(name: string, options?: CallOptions): Promise<Address | undefined> {
@@ -113,21 +91,22 @@ export class FileConnector implements Connector {
   ): Promise<"created" | "exists"> {
     checkWritableRefName(name);
     const file = this.#file(refPath(name));
-    const body = addressBytes(to);
+    await this.#nameObjects(options);
     return await this.#do("create a ref", file, options, async () => {
-      const stem = await this.#refStem(name);
+      const temporary = await this.#prepareRef(name, to);
       try {
         await mkdir(dirname(file), { recursive: true });
-        const outcome = await this.#temporary.create(file, stem, body, "now", options?.signal);
-        if (outcome === "present") {
+        if (await this.#temporary.link(temporary, file) === "present") {
           if ((await stat(file)).isDirectory()) throw nestedName(name);
           return "exists";
         }
       } catch (error) {
         if (["ENOTDIR", "EEXIST"].includes(systemCode(error) ?? "")) throw nestedName(name);
         throw error;
+      } finally {
+        await this.#temporary.discard(temporary);
       }
-      await this.#syncAll(foldersUpTo(this.#root, file), undefined);
+      for (const folder of foldersUpTo(this.#root, file)) await syncPath(folder);
       return "created";
     });
   }
@@ -140,25 +119,25 @@ export class FileConnector implements Connector {
   ): Promise<RefOutcome> {
     checkWritableRefName(name);
     const file = this.#file(refPath(name));
-    const body = addressBytes(next);
-    return await this.#locked("move a ref", name, options, async () => {
-      const found = await readRefFile(file, name);
-      if (found !== expected) return { status: "conflict", found, sent: false };
-      const stem = await this.#refStem(name);
-      try {
-        await this.#temporary.replace(file, stem, body, options?.signal);
-      } catch (error) {
-        // A network file system may lose the answer to a rename that it has done.
-        if (await readRefFile(file, name) !== next) throw error;
-        return { status: "committed", note: "confirmed-after-unknown" };
-      }
-      try {
-        await syncPath(dirname(file));
-      } catch {
-        return { status: "committed", note: "not-synced" };
-      }
-      return { status: "committed" };
-    });
+    await this.#nameObjects(options);
+    const found = await this.readRef(name, options);
+    if (found !== expected) return { status: "conflict", found, sent: false };
+    // Before the lock is taken: others wait for it.
+    const temporary = await this.#do(
+      "prepare a ref",
+      file,
+      options,
+      () => this.#prepareRef(name, next),
+    );
+    try {
+      return await this.#locked("move a ref", name, options, async () => {
+        const found = await readRefFile(file, name);
+        if (found !== expected) return { status: "conflict", found, sent: false };
+        return await this.#moveRef(name, file, temporary, next);
+      });
+    } finally {
+      await this.#temporary.discard(temporary);
+    }
   }
 
   async listRefs(prefix?: string, options?: CallOptions): Promise<readonly string[]> {
@@ -189,32 +168,45 @@ export class FileConnector implements Connector {
   }
 
   async close(): Promise<void> {
-    await this.#temporary.removeAll();
-  }
-
-  /** Makes a folder; those in which a name is new are synced with the rest. */
-  async #makeFolder(folder: string): Promise<void> {
-    if (this.#made.has(folder)) return;
-    const first = await mkdir(folder, { recursive: true });
-    this.#made.add(folder);
-    if (first === undefined) return;
-    for (const above of foldersUpTo(dirname(first), folder)) this.#unsynced.add(above);
-  }
-
-  #remember(file: string): void {
-    this.#unsynced.add(file);
-    this.#unsynced.add(dirname(file));
+    await this.#temporary.discardAll();
   }
 
   #file(path: string): string {
     return this.#root === "/" ? `/${checkPath(path)}` : `${this.#root}/${checkPath(path)}`;
   }
 
-  /** Where the temporary file of a ref goes: on the same file system, outside of `refs/`. */
-  async #refStem(name: string): Promise<string> {
+  /** A ref must not be there before what it leads to; a caller that has flushed waits for nothing. */
+  async #nameObjects(options: CallOptions | undefined): Promise<void> {
+    if (this.#objects.hasUnnamed) await this.flush(options);
+  }
+
+  /** Writes a ref to a synced temporary file: on the same file system, outside of `refs/`. */
+  async #prepareRef(name: string, to: Address): Promise<string> {
     const lock = this.#file(lockPath(name));
     await mkdir(dirname(lock), { recursive: true });
-    return lock.replace(/\.lock$/, "");
+    return await this.#temporary.write(lock.replace(/\.lock$/, ""), addressBytes(to), "now");
+  }
+
+  /** Puts a prepared ref in its place; the lock is held. */
+  async #moveRef(
+    name: string,
+    file: string,
+    temporary: string,
+    next: Address,
+  ): Promise<RefOutcome> {
+    try {
+      await this.#temporary.rename(temporary, file);
+    } catch (error) {
+      // A network file system may lose the answer to a rename that it has done.
+      if (await readRefFile(file, name) !== next) throw error;
+      return { status: "committed", note: "confirmed-after-unknown" };
+    }
+    try {
+      await syncPath(dirname(file));
+    } catch {
+      return { status: "committed", note: "not-synced" };
+    }
+    return { status: "committed" };
   }
 
   async #do<T>(
@@ -266,42 +258,5 @@ export class FileConnector implements Connector {
       });
     }
     this.#rootChecked = true;
-  }
-
-  /**
-   * Whether `file` is there already with the right bytes. Then it is made durable too: its writer
-   * may not have done so. A file of zeros is what a loss of power leaves of one that was not synced;
-   * it is replaced.
-   * @throws DreamDBError hash-mismatch for any other bytes
-   */
-  async #adopt(
-    path: string,
-    file: string,
-    bytes: Uint8Array,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    let found: Uint8Array;
-    try {
-      found = await readFile(file);
-    } catch (error) {
-      if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return false;
-      throw error;
-    }
-    if (!equalBytes(found, bytes)) {
-      if (found.some((byte) => byte !== 0)) throw differentBytes(path);
-      await this.#temporary.replace(file, file, bytes, signal);
-    }
-    this.#remember(file);
-    return true;
-  }
-
-  async #syncAll(paths: Iterable<string>, signal: AbortSignal | undefined): Promise<void> {
-    await mapConcurrent(paths, this.#concurrency, async (path) => {
-      try {
-        await syncPath(path);
-      } catch (error) {
-        throw fileFailure(error, "sync", path);
-      }
-    }, signal);
   }
 }

@@ -24,6 +24,8 @@ export interface ConformanceOptions {
   readonly nestedRefs: boolean;
   /** Whether the store notices other bytes at the path of an object. */
   readonly seesOtherBytes: boolean;
+  /** Whether an object has no name before `flush`, so that two connectors may both write it. */
+  readonly namesInFlush?: boolean;
   /** Racing writers a round, and rounds. */
   readonly race?: { readonly writers: number; readonly rounds: number };
 }
@@ -96,6 +98,7 @@ export function storeConformance(
       const path = trackPath(sampleAddress("timeline"), modality, addressOf(bytes));
       await connector.putIfAbsent(path, bytes);
       expect(await connector.get(path)).toEqual(bytes);
+      await connector.flush();
       expect(await made.paths()).toEqual([path]);
     });
 
@@ -105,6 +108,8 @@ export function storeConformance(
       const bytes = bytesOf("object");
       const path = manifestPath(addressOf(bytes));
       expect(await first.putIfAbsent(path, bytes)).toBe("written");
+      expect(await first.putIfAbsent(path, bytes)).toBe("present");
+      await first.flush();
       expect(await first.putIfAbsent(path, bytes)).toBe("present");
       expect(await second.putIfAbsent(path, bytes)).toBe("present");
       expect(await made.paths()).toEqual([path]);
@@ -118,8 +123,25 @@ export function storeConformance(
       const outcomes = await Promise.all(
         connectors.map((connector) => connector.putIfAbsent(path, bytes)),
       );
-      expect(outcomes.filter((outcome) => outcome === "written")).toHaveLength(1);
+      const written = outcomes.filter((outcome) => outcome === "written").length;
+      if (options.namesInFlush) expect(written).toBeGreaterThan(0);
+      else expect(written).toBe(1);
+      await Promise.all(connectors.map((connector) => connector.flush()));
       expect(await connectors[0]?.get(path)).toEqual(bytes);
+      expect(await made.paths()).toEqual([path]);
+    });
+
+    test("writes one object once when it is asked to many times at once", async () => {
+      const made = await store();
+      const connector = await connectTo(made);
+      const bytes = pattern(70_000);
+      const path = manifestPath(addressOf(bytes));
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, () => connector.putIfAbsent(path, bytes)),
+      );
+      expect(outcomes.filter((outcome) => outcome === "written")).toHaveLength(1);
+      expect(await connector.get(path)).toEqual(bytes);
+      await connector.flush();
       expect(await made.paths()).toEqual([path]);
     });
 
