@@ -64,8 +64,6 @@ export interface Expectation {
   readonly anchorsAtLeast?: boolean;
 
   readonly error?: { readonly code: readonly string[]; readonly names?: readonly string[] };
-  /** Damage that shows only while objects are written: a dry run passes, unreferenced objects may stay. */
-  readonly foundLate?: boolean;
   /** Any error code will do. */
   readonly errorAny?: boolean;
 }

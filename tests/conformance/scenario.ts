@@ -90,7 +90,7 @@ class Attempt {
     const before = treeOf(this.#store);
 
     const dryRun = await this.#merge(this.#store, expected.branches, ["--dry-run"]);
-    const dry = expected.foundLate ? [] : judge(expected, dryRun, tips, true);
+    const dry = judge(expected, dryRun, tips, true);
     this.#unchanged("dry run", before);
     if (expected.order) copyStore(this.#store, `${this.#store}-order`);
     const run = await this.#merge(this.#store, expected.branches, []);
@@ -98,7 +98,7 @@ class Attempt {
     this.#add("", judge(expected, run, tips, false));
     this.#add("dry run", dry.filter((problem) => !this.#problems.includes(problem)));
     if (expected.status !== "merged" && expected.status !== "fast-forwarded") {
-      this.#unchanged("", before, expected.foundLate);
+      this.#unchanged("", before);
       return this.#problems;
     }
     if (this.#problems.length > 0) return this.#problems;
@@ -124,11 +124,8 @@ class Attempt {
     );
   }
 
-  #unchanged(where: string, before: Tree, mayAdd = false): void {
-    const changes = differences(before, treeOf(this.#store))
-      .filter((change) =>
-        !mayAdd || !change.startsWith("added ") || change.startsWith("added refs/")
-      );
+  #unchanged(where: string, before: Tree): void {
+    const changes = differences(before, treeOf(this.#store));
     if (changes.length === 0) return;
     this.#add(where, [`the store was changed: ${changes.slice(0, 4).join(", ")}`]);
   }
