@@ -17,7 +17,7 @@ import type { Track } from "../model/track.ts";
 import { isInline } from "./inline-content.ts";
 import { inlineTrack, joinEntries } from "./join-track.ts";
 import type { PageWriter } from "./page-writer.ts";
-import type { TrackJoin } from "./plan-field.ts";
+import type { TrackJoin } from "./field-plan.ts";
 import { isTree, treeFormat } from "./tree-content.ts";
 import type { TreeContent } from "./tree-content.ts";
 import { applyChanges } from "./tree/apply.ts";

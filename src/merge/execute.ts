@@ -21,7 +21,7 @@ import type { FusedGroup } from "./fuse-spatial.ts";
 import { assembleTracks } from "./lineage.ts";
 import type { JoinedTrack, MergePlan } from "./plan.ts";
 import { boundTracks } from "./plan.ts";
-import type { FieldPlan, TrackJoin } from "./plan-field.ts";
+import type { FieldPlan, TrackJoin } from "./field-plan.ts";
 import { createPageWriter } from "./page-writer.ts";
 import type { MergeEnvironment } from "./request.ts";
 import type { Sides } from "./sides.ts";

@@ -13,7 +13,7 @@ import { executeMerge } from "./execute.ts";
 import type { ExecutedField } from "./execute.ts";
 import { createSession, planMerge } from "./plan.ts";
 import type { MergePlan } from "./plan.ts";
-import type { FieldPlan } from "./plan-field.ts";
+import type { FieldPlan } from "./field-plan.ts";
 import { publish } from "./publish.ts";
 import type { Warning } from "./refusal.ts";
 import { reportOf } from "./report.ts";

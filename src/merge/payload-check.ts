@@ -9,7 +9,7 @@ import { mapConcurrent } from "../store/limit.ts";
 import { CACHE_BYTES } from "./object-reader.ts";
 import type { ReadObject } from "./object-reader.ts";
 import { readAnchors, readBucket } from "./payload.ts";
-import type { FieldPlan } from "./plan-field.ts";
+import type { FieldPlan } from "./field-plan.ts";
 
 /**
  * Reads and decodes every bucket that `fields` will fuse. It all stays in the reader's cache; when

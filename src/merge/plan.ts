@@ -22,7 +22,7 @@ import { createObjectReader } from "./object-reader.ts";
 import type { ReadObject } from "./object-reader.ts";
 import { checkFusedPayload } from "./payload-check.ts";
 import { planField } from "./plan-field.ts";
-import type { FieldContext, FieldPlan } from "./plan-field.ts";
+import type { FieldContext, FieldPlan } from "./field-plan.ts";
 import type { Refusal, RefusalCode, Warning } from "./refusal.ts";
 import { joinRegistries } from "./registry.ts";
 import type { MergeEnvironment, MergeRequest } from "./request.ts";

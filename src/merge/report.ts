@@ -8,7 +8,7 @@ import type { Address } from "../encoding/address.ts";
 import type { StoreStatistics } from "../store/statistics.ts";
 import type { ExecutedField } from "./execute.ts";
 import type { MergePlan } from "./plan.ts";
-import type { FieldAction, FieldPlan } from "./plan-field.ts";
+import type { FieldAction, FieldPlan } from "./field-plan.ts";
 import type { Refusal, Warning } from "./refusal.ts";
 import type { ResolvedBranch } from "./resolve.ts";
 

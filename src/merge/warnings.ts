@@ -9,7 +9,7 @@ import { addressFromBytes } from "../encoding/address.ts";
 import { mapConcurrent } from "../store/limit.ts";
 import type { Addition } from "./field-changes.ts";
 import type { FieldSides } from "./field-sides.ts";
-import type { FieldContext, FieldPlan } from "./plan-field.ts";
+import type { FieldContext, FieldPlan } from "./field-plan.ts";
 import { meetsAny, mergeIntervals } from "./overlap.ts";
 import { readAnchors } from "./payload.ts";
 import { LISTED_ANCHORS } from "./refusal.ts";
