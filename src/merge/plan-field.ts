@@ -13,7 +13,7 @@ import type { FieldContext, FieldPlan } from "./field-plan.ts";
 import { hotShard, layerParent, sidesWithHotShard, unsupported } from "./field-refusals.ts";
 import type { FieldSides } from "./field-sides.ts";
 import { findDuplicates } from "./duplicates.ts";
-import type { DuplicateFindings } from "./duplicates.ts";
+import type { DuplicateFindings } from "./duplicate-judgement.ts";
 import { planConstant } from "./plan-constant.ts";
 import { planJoin } from "./plan-join.ts";
 import { LISTED_ANCHORS } from "./refusal.ts";

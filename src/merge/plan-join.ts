@@ -8,7 +8,7 @@ import { bytesKey, compareBytes } from "../encoding/bytes.ts";
 import { joinCoverage } from "../model/coverage.ts";
 import { groupKey } from "../model/index-entry.ts";
 import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
-import type { DuplicateFindings } from "./duplicates.ts";
+import type { DuplicateFindings } from "./duplicate-judgement.ts";
 import type { Addition, FieldChanges } from "./field-changes.ts";
 import { changedBy } from "./field-plan.ts";
 import type { FieldContext, TrackJoin } from "./field-plan.ts";
