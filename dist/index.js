@@ -54136,10 +54136,12 @@ function failedMergeDocument(failed, error) {
     warnings: [],
     written: {
       objects: statistics?.objectsWritten ?? 0,
+      pages: statistics?.pagesWritten ?? 0,
       bytes: statistics?.bytesWritten ?? 0
     },
     read: {
       bytes: statistics?.bytesRead ?? 0,
+      pages: statistics?.pagesRead ?? 0,
       requests: statistics?.requests ?? { ref: 0, manifest: 0, track: 0, page: 0, bucket: 0, other: 0 }
     },
     attempts: 0,
@@ -54364,7 +54366,9 @@ function withStatistics(connector) {
     bytesRead: 0,
     bytesWritten: 0,
     objectsWritten: 0,
-    objectsPresent: 0
+    objectsPresent: 0,
+    pagesRead: 0,
+    pagesWritten: 0
   };
   const { requests } = statistics;
   return {
@@ -54372,18 +54376,24 @@ function withStatistics(connector) {
     connector: {
       url: connector.url,
       async get(path, options) {
-        requests[requestKind(path)]++;
+        const kind = requestKind(path);
+        requests[kind]++;
+        if (kind === "page")
+          statistics.pagesRead++;
         const bytes = await connector.get(path, options);
         statistics.bytesRead += bytes?.length ?? 0;
         return bytes;
       },
       async putIfAbsent(path, bytes, options) {
-        requests[requestKind(path)]++;
+        const kind = requestKind(path);
+        requests[kind]++;
         const outcome = await connector.putIfAbsent(path, bytes, options);
         if (outcome === "present")
           statistics.objectsPresent++;
         else {
           statistics.objectsWritten++;
+          if (kind === "page")
+            statistics.pagesWritten++;
           statistics.bytesWritten += bytes.length;
         }
         return outcome;
@@ -54417,6 +54427,7 @@ function withStatistics(connector) {
 // src/encoding/base32.ts
 var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 var BITS = 5;
+var PAIRS = Array.from({ length: 1024 }, (_, value) => ALPHABET.charAt(value >>> BITS) + ALPHABET.charAt(value & 31));
 var VALUES = /* @__PURE__ */ (() => {
   const values = new Uint8Array(128).fill(255);
   for (let value = 0;value < ALPHABET.length; value++)
@@ -54430,10 +54441,15 @@ function encodeBase32(bytes) {
   for (let index = 0;index < bytes.length; index++) {
     pending = pending << 8 | (bytes[index] ?? 0);
     pendingBits += 8;
-    while (pendingBits >= BITS) {
-      pendingBits -= BITS;
-      text += ALPHABET.charAt(pending >>> pendingBits & 31);
+    if (pendingBits >= 2 * BITS) {
+      pendingBits -= 2 * BITS;
+      text += PAIRS[pending >>> pendingBits & 1023];
+      pending &= (1 << pendingBits) - 1;
     }
+  }
+  if (pendingBits >= BITS) {
+    pendingBits -= BITS;
+    text += ALPHABET.charAt(pending >>> pendingBits & 31);
     pending &= (1 << pendingBits) - 1;
   }
   if (pendingBits > 0)
@@ -57690,8 +57706,7 @@ class CborHeadReader {
   offset;
   sawByteOrderMark = false;
   view;
-  high = 0;
-  low = 0;
+  longAt = 0;
   constructor(bytes, offset) {
     this.bytes = bytes;
     this.offset = offset;
@@ -57741,12 +57756,11 @@ class CborHeadReader {
       return this.view.getUint16(at);
     if (width === 4)
       return this.view.getUint32(at);
-    this.high = this.view.getUint32(at);
-    this.low = this.view.getUint32(at + 4);
-    return this.high * TWO_32 + this.low;
+    this.longAt = at;
+    return this.view.getUint32(at) * TWO_32 + this.view.getUint32(at + 4);
   }
   exact() {
-    return BigInt(this.high) << 32n | BigInt(this.low);
+    return this.view.getBigUint64(this.longAt);
   }
   stringLength(major) {
     const at = this.offset;
@@ -58113,6 +58127,15 @@ class CborWriter {
     this.reserve(encoded.length);
     this.buffer.set(encoded, this.end);
     this.end += encoded.length;
+  }
+  rawRange(source, from, to) {
+    const length = to - from;
+    this.reserve(length);
+    const { buffer } = this;
+    let at = this.end;
+    for (let index = from;index < to; index++)
+      buffer[at++] = source[index] ?? 0;
+    this.end = at;
   }
   finish() {
     return this.buffer.slice(0, this.end);
@@ -60521,6 +60544,205 @@ async function findChanges(sides, field, kind, loader) {
   };
 }
 
+// src/merge/field-plan.ts
+function changedBy(context, field) {
+  const trunkMoved = field.changed.some(({ base }) => base?.address !== field.trunk?.address);
+  return [
+    ...trunkMoved && field.trunk !== undefined ? [context.sides.trunk.name] : [],
+    ...field.changed.map(({ side }) => side.name)
+  ];
+}
+function settledPlan(context, field, action, branch) {
+  const bound = branch !== undefined ? closureOf(branch.side.manifest, branch.binding) : field.trunk === undefined ? undefined : closureOf(context.sides.trunk.manifest, field.trunk);
+  return {
+    field,
+    action,
+    changedBy: branch === undefined ? [] : [branch.side.name],
+    bound,
+    join: undefined,
+    entriesBefore: null,
+    entriesAdded: 0,
+    entriesRemoved: 0,
+    additions: [],
+    refusals: [],
+    warnings: []
+  };
+}
+function refusedPlan(context, field, refusal) {
+  return {
+    ...settledPlan(context, field, "kept"),
+    changedBy: changedBy(context, field),
+    refusals: [refusal]
+  };
+}
+
+// src/merge/field-refusals.ts
+function unsupported(context, field) {
+  const graph = field.kind === "graph-page";
+  return {
+    code: graph ? "graph-index-changed" : "unsupported-kind",
+    message: graph ? `the graph index of the field ${field.field} was changed on ${changedBy(context, field).join(", ")}; graphs cannot be joined` : `the field ${field.field} (${field.modality}) was changed on ${changedBy(context, field).join(", ")}, and this program does not know how such Tracks are joined`,
+    next: graph ? "Keep the graph of one side and build it again after the merge." : "Merge a version of this program that knows the kind, or change the field on one side only.",
+    sides: changedBy(context, field),
+    field: field.field,
+    modality: field.modality
+  };
+}
+async function sidesWithHotShard(context, field) {
+  const { trunk } = context.sides;
+  const bound = [
+    ...field.trunk === undefined ? [] : [{ side: trunk, binding: field.trunk }],
+    ...field.changed
+  ];
+  const hot = [];
+  for (const { side, binding } of bound) {
+    const registered = side.manifest.registry.get(field.modality);
+    if (registered instanceof Map && registered.has("hot_shard") || (await context.loader.load(binding)).index.form === "hot-overlay-v1")
+      hot.push(side.name);
+  }
+  return hot;
+}
+function hotShard(field, sides) {
+  return {
+    code: "hot-shard-pending",
+    message: `the field ${field.field} has a HotShard on ${sides.join(", ")} that was not flushed`,
+    next: `Call flush_hot on ${sides.join(", ")}, then merge again.`,
+    sides,
+    field: field.field,
+    modality: field.modality
+  };
+}
+function layerParent(context, field) {
+  const { trunk } = context.sides;
+  const bindings = [
+    ...field.trunk !== undefined && field.changed.some(({ base }) => base?.address !== field.trunk?.address) ? [{ name: trunk.name, manifest: trunk.manifest, binding: field.trunk }] : [],
+    ...field.changed.map(({ side, binding }) => ({
+      name: side.name,
+      manifest: side.manifest,
+      binding
+    }))
+  ];
+  const roles = new Set(bindings.map(({ binding }) => binding.role));
+  const anyLayer = bindings.some(({ binding }) => isLayer(binding));
+  if (!anyLayer)
+    return { refusals: [] };
+  const parents = bindings.map(({ manifest, binding }) => exactParentOf(manifest, binding));
+  const keys = new Set(parents.map((parent) => parent === undefined ? "" : referenceKey(parent)));
+  const [exactParent] = parents;
+  const [first] = bindings;
+  if (roles.size > 1 || keys.size > 1 || exactParent === undefined || first === undefined) {
+    return {
+      refusals: [{
+        code: "layer-parent-differs",
+        message: `the Layer ${field.field} names different exact parents on ${bindings.map(({ name }) => name).join(", ")}`,
+        next: "Commit a Layer once on each branch, or grow it on one branch only.",
+        sides: bindings.map(({ name }) => name),
+        field: field.field,
+        modality: field.modality,
+        addresses: parents.flatMap((parent) => parent === undefined ? [] : [parent.address])
+      }]
+    };
+  }
+  return {
+    refusals: [],
+    parent: { exactParent, closure: closureOf(first.manifest, first.binding) }
+  };
+}
+
+// src/merge/refusal.ts
+var LISTED_ANCHORS = 100;
+
+// src/merge/duplicate-judgement.ts
+var TRUNK = 0;
+function judgeDuplicates(field, kind, occurrences, keyDoubles, names, mayBeIdentical) {
+  const groups = new Map;
+  const dropped = new Map;
+  const standing = new Set;
+  const identical = [];
+  for (const [anchor, list] of occurrences) {
+    const different = new Set(list.map(({ identity }) => identity)).size > 1;
+    if (mayBeIdentical(anchor) && !different && dropAllButOne(anchor, list, dropped, standing)) {
+      identical.push(anchor);
+      continue;
+    }
+    const positions = [...new Set(list.flatMap(({ holder }) => holder.positions))];
+    const key = positions.sort((a, b) => a - b).join(" ");
+    const group = groups.get(key) ?? { anchors: [], found: new Set, different: 0 };
+    group.anchors.push(anchor);
+    for (const { holder } of list)
+      group.found.add(holder);
+    if (different)
+      group.different++;
+    groups.set(key, group);
+  }
+  const refusals = [...groups].map(([key, { anchors, found, different }]) => {
+    const sides = key.split(" ").map((position) => names[Number(position)] ?? position);
+    anchors.sort((a, b) => a < b ? -1 : 1);
+    const entries = [...found].map(({ entry }) => entry);
+    const equality = different === 0 ? "with equal Items" : different === anchors.length ? "with different Items" : `${different} of them with different Items`;
+    return {
+      code: "duplicate-anchor",
+      message: `${anchors.length} anchor${anchors.length === 1 ? " was" : "s were"} added to the ` + `field ${field.field} more than once, by ${sides.join(", ")}, ${equality}`,
+      next: different === 0 ? "The slices overlap: ingest each record on one branch only, or pass --allow-identical " + "to take equal Items once." : "The slices overlap: find out which side is right and ingest the others again without " + "these anchors.",
+      sides,
+      field: field.field,
+      modality: field.modality,
+      ...evidence2(kind, entries),
+      anchors: anchors.slice(0, LISTED_ANCHORS),
+      anchorCount: anchors.length,
+      addresses: distinctAddresses(entries)
+    };
+  });
+  if (keyDoubles.size > 0 && refusals.length === 0) {
+    refusals.push({
+      code: "duplicate-anchor",
+      message: `${keyDoubles.size} item keys of the field ${field.field} were added twice`,
+      next: "Give each item its own key, or ingest it on one branch only.",
+      sides: [...new Set(field.changed.map(({ side }) => side.name))],
+      field: field.field,
+      modality: field.modality
+    });
+  }
+  return {
+    refusals,
+    dropped,
+    standing,
+    identicalCount: identical.length,
+    identicalAnchors: identical.sort((a, b) => a < b ? -1 : 1).slice(0, LISTED_ANCHORS)
+  };
+}
+function dropAllButOne(anchor, list, dropped, standing) {
+  const fixed = list.filter(({ holder }) => holder.owner === TRUNK || holder.superseded);
+  if (fixed.length > 1)
+    return false;
+  const keyOf = ({ holder }) => bytesKey(holder.entry.bytes);
+  const keys = list.filter((one) => !fixed.includes(one)).map(keyOf);
+  const [stays] = fixed;
+  const kept = stays === undefined ? [...keys].sort()[0] : keyOf(stays);
+  for (const key of keys) {
+    if (key === kept) {
+      if (stays !== undefined)
+        standing.add(key);
+      continue;
+    }
+    const set = dropped.get(key) ?? new Set;
+    set.add(anchor);
+    dropped.set(key, set);
+  }
+  return true;
+}
+function distinctAddresses(entries) {
+  return [...new Set(entries.map(({ address }) => address))].sort().slice(0, LISTED_ANCHORS);
+}
+function evidence2(kind, entries) {
+  if (kind === "spatial-bucket") {
+    return { cells: [...new Set(entries.map(cellText))].sort().slice(0, LISTED_ANCHORS) };
+  }
+  if (anchorsInIndex(kind))
+    return {};
+  return { values: [...new Set(entries.map(valueText))].sort().slice(0, LISTED_ANCHORS) };
+}
+
 // src/merge/overlap.ts
 function lead(leaders, owner, value) {
   const entry = { owner, value };
@@ -60596,11 +60818,7 @@ function meetsAny(intervals, start, end) {
   return candidate !== undefined && candidate.start < end;
 }
 
-// src/merge/refusal.ts
-var LISTED_ANCHORS = 100;
-
 // src/merge/duplicates.ts
-var TRUNK = 0;
 var NOTHING = {
   refusals: [],
   dropped: new Map,
@@ -60712,7 +60930,7 @@ async function findDuplicates(field, kind, changes, read, names, options) {
       occurrences.set(anchor, list);
     }
   });
-  return judge(field, kind, occurrences, keyDoubles, names, (anchor) => options.allowIdentical && !reappended.has(anchor));
+  return judgeDuplicates(field, kind, occurrences, keyDoubles, names, (anchor) => options.allowIdentical && !reappended.has(anchor));
 }
 function anchorsReappended(holders, sets, isTaken) {
   const seen = new Map;
@@ -60744,93 +60962,150 @@ function doubledItemKeys(holders) {
   }
   return doubled;
 }
-function judge(field, kind, occurrences, keyDoubles, names, mayBeIdentical) {
-  const groups = new Map;
-  const dropped = new Map;
-  const standing = new Set;
-  const identical = [];
-  for (const [anchor, list] of occurrences) {
-    const different = new Set(list.map(({ identity }) => identity)).size > 1;
-    if (mayBeIdentical(anchor) && !different && dropAllButOne(anchor, list, dropped, standing)) {
-      identical.push(anchor);
-      continue;
-    }
-    const positions = [...new Set(list.flatMap(({ holder }) => holder.positions))];
-    const key = positions.sort((a, b) => a - b).join(" ");
-    const group = groups.get(key) ?? { anchors: [], found: new Set, different: 0 };
-    group.anchors.push(anchor);
-    for (const { holder } of list)
-      group.found.add(holder);
-    if (different)
-      group.different++;
-    groups.set(key, group);
-  }
-  const refusals = [...groups].map(([key, { anchors, found, different }]) => {
-    const sides = key.split(" ").map((position) => names[Number(position)] ?? position);
-    anchors.sort((a, b) => a < b ? -1 : 1);
-    const entries = [...found].map(({ entry }) => entry);
-    const equality = different === 0 ? "with equal Items" : different === anchors.length ? "with different Items" : `${different} of them with different Items`;
-    return {
-      code: "duplicate-anchor",
-      message: `${anchors.length} anchor${anchors.length === 1 ? " was" : "s were"} added to the ` + `field ${field.field} more than once, by ${sides.join(", ")}, ${equality}`,
-      next: different === 0 ? "The slices overlap: ingest each record on one branch only, or pass --allow-identical " + "to take equal Items once." : "The slices overlap: find out which side is right and ingest the others again without " + "these anchors.",
-      sides,
-      field: field.field,
-      modality: field.modality,
-      ...evidence2(kind, entries),
-      anchors: anchors.slice(0, LISTED_ANCHORS),
-      anchorCount: anchors.length,
-      addresses: distinctAddresses(entries)
-    };
-  });
-  if (keyDoubles.size > 0 && refusals.length === 0) {
-    refusals.push({
-      code: "duplicate-anchor",
-      message: `${keyDoubles.size} item keys of the field ${field.field} were added twice`,
-      next: "Give each item its own key, or ingest it on one branch only.",
-      sides: [...new Set(field.changed.map(({ side }) => side.name))],
-      field: field.field,
-      modality: field.modality
+
+// src/merge/plan-constant.ts
+async function planConstant(context, field) {
+  const versions = new Map;
+  const trunkMoved = field.changed.some(({ base }) => base?.address !== field.trunk?.address);
+  if (trunkMoved && field.trunk !== undefined) {
+    versions.set(field.trunk.address, {
+      name: context.sides.trunk.name,
+      plan: settledPlan(context, field, "kept")
     });
   }
+  for (const branch of field.changed) {
+    await context.loader.load(branch.binding);
+    if (!versions.has(branch.binding.address)) {
+      versions.set(branch.binding.address, {
+        name: branch.side.name,
+        plan: settledPlan(context, field, "taken", branch)
+      });
+    }
+  }
+  const [first, ...more] = versions.values();
+  if (first !== undefined && more.length === 0)
+    return first.plan;
+  const pick = context.request.picks.get(field.modality);
+  if (pick !== undefined) {
+    if (pick === context.sides.trunk.name && field.trunk !== undefined) {
+      return settledPlan(context, field, "kept");
+    }
+    const winner = field.branches.find(({ side }) => side.name === pick);
+    if (winner !== undefined)
+      return settledPlan(context, field, "taken", winner);
+  }
+  return refusedPlan(context, field, {
+    code: "constant-differs",
+    message: `the Constant ${field.field} (${field.modality}) differs: ` + [...versions].map(([address, { name }]) => `${name} has ${address}`).join("; "),
+    next: `Name the side whose value wins: --pick ${field.modality}=REF.`,
+    sides: [...versions.values()].map(({ name }) => name),
+    field: field.field,
+    modality: field.modality,
+    addresses: [...versions.keys()]
+  });
+}
+
+// src/merge/plan-join.ts
+function planJoin(context, field, findings) {
+  const { kind, changes, duplicates, rewrites, layer, tree } = findings;
+  const movement = {
+    coming: comingEntries(changes, duplicates),
+    going: new Map(changes.removed)
+  };
+  const groups = rewrites.joined.map(({ added }) => takeOut(movement, added));
+  const fused = context.request.buckets === "fuse" && !anchorsInIndex(kind) ? fusableGroups(field, findings, movement.coming.values()).map((entries) => takeOut(movement, entries)) : [];
+  const refusal = duplicates.dropped.size > 0 && !anchorsInIndex(kind) && context.request.buckets === "keep" ? partlyEqual(context, field) : undefined;
+  if (anchorsInIndex(kind)) {
+    for (const key of duplicates.dropped.keys())
+      movement.coming.delete(key);
+  }
+  const spatial = kind === "spatial-bucket";
+  const cells = spatial ? [
+    ...groups.map((entries) => ({ entries, dropped: new Map, joinsEqualRecords: true })),
+    ...fused.map((entries) => ({
+      entries,
+      dropped: duplicates.dropped,
+      joinsEqualRecords: false
+    }))
+  ] : [];
+  const like = field.trunk ?? field.changed[0]?.binding;
+  if (like === undefined)
+    throw new Error("unreachable: a field without a binding was lined up");
   return {
-    refusals,
-    dropped,
-    standing,
-    identicalCount: identical.length,
-    identicalAnchors: identical.sort((a, b) => a < b ? -1 : 1).slice(0, LISTED_ANCHORS)
+    track: {
+      kind,
+      trunk: changes.trunk,
+      inlineOnly: context.sides.trunk.manifest.tracks.form === "legacy",
+      tree,
+      like,
+      removed: movement.going,
+      added: [...movement.coming.values()].map(({ entry }) => entry),
+      cells,
+      values: spatial ? [] : [...groups, ...fused],
+      dropped: duplicates.dropped,
+      coverage: joinCoverage([
+        ...field.trunk === undefined || changes.trunk.count === 0 ? [] : [field.trunk.coverage],
+        ...changes.additions.map(({ entry }) => entry)
+      ]),
+      layer
+    },
+    ...refusal === undefined ? {} : { refusal }
   };
 }
-function dropAllButOne(anchor, list, dropped, standing) {
-  const fixed = list.filter(({ holder }) => holder.owner === TRUNK || holder.superseded);
-  if (fixed.length > 1)
-    return false;
-  const keyOf = ({ holder }) => bytesKey(holder.entry.bytes);
-  const keys = list.filter((one) => !fixed.includes(one)).map(keyOf);
-  const [stays] = fixed;
-  const kept = stays === undefined ? [...keys].sort()[0] : keyOf(stays);
-  for (const key of keys) {
-    if (key === kept) {
-      if (stays !== undefined)
-        standing.add(key);
-      continue;
-    }
-    const set = dropped.get(key) ?? new Set;
-    set.add(anchor);
-    dropped.set(key, set);
-  }
-  return true;
+function comingEntries(changes, duplicates) {
+  const standing = new Set([
+    ...duplicates.standing,
+    ...[...changes.trunkNew.values()].flatMap((entries) => entries.map(({ bytes }) => bytesKey(bytes)))
+  ]);
+  return new Map(changes.additions.map((addition) => [bytesKey(addition.entry.bytes), addition]).filter(([key]) => !standing.has(key)));
 }
-function distinctAddresses(entries) {
-  return [...new Set(entries.map(({ address }) => address))].sort().slice(0, LISTED_ANCHORS);
-}
-function evidence2(kind, entries) {
-  if (kind === "spatial-bucket") {
-    return { cells: [...new Set(entries.map(cellText))].sort().slice(0, LISTED_ANCHORS) };
+function takeOut(movement, entries) {
+  for (const entry of entries) {
+    const key = bytesKey(entry.bytes);
+    if (!movement.coming.delete(key))
+      movement.going.set(key, entry);
   }
-  if (anchorsInIndex(kind))
-    return {};
-  return { values: [...new Set(entries.map(valueText))].sort().slice(0, LISTED_ANCHORS) };
+  return entries;
+}
+function fusableGroups(field, { kind, changes, duplicates, rewrites }, coming) {
+  const { dropped } = duplicates;
+  const joined = new Set(rewrites.joined.map(({ key }) => key));
+  const groups = new Map;
+  const put = (entry, positions) => {
+    const key = groupKey(entry);
+    if (joined.has(key))
+      return;
+    const stays = positions.some((one) => rewrites.rewrittenBy.get(one)?.has(key) ?? false) || kind === "spatial-bucket" && isLargeBucket(field.modality, entry);
+    const bytes = bytesKey(entry.bytes);
+    if (stays && !dropped.has(bytes))
+      return;
+    const group = groups.get(key) ?? { entries: new Map, sides: new Set };
+    group.entries.set(bytes, entry);
+    group.sides.add(positions.join(" "));
+    groups.set(key, group);
+  };
+  for (const entry of changes.trunkAdded)
+    put(entry, [0]);
+  for (const { entry, groups: owners } of coming) {
+    for (const owner of owners)
+      put(entry, owner);
+  }
+  return [...groups.values()].filter(({ entries, sides }) => [...entries.keys()].some((key) => dropped.has(key)) || sides.size > 1 && entries.size > 1).map(({ entries }) => [...entries.values()].sort(byTime));
+}
+function byTime(a, b) {
+  if (a.start !== b.start)
+    return a.start < b.start ? -1 : 1;
+  return compareBytes(a.bytes, b.bytes);
+}
+function partlyEqual(context, field) {
+  return {
+    code: "duplicate-anchor",
+    message: `the field ${field.field} holds equal Items in buckets that also hold others; ` + "kept side by side they would count twice",
+    next: "Merge with --buckets=fuse, which takes equal Items once.",
+    sides: changedBy(context, field),
+    field: field.field,
+    modality: field.modality
+  };
 }
 
 // src/merge/rewrites.ts
@@ -61031,16 +61306,16 @@ async function planField(context, field) {
   const trunkStood = field.changed.every(({ base }) => base?.address === field.trunk?.address);
   const single = others.length === 0 && trunkStood ? only : undefined;
   if (UNSUPPORTED.includes(field.kind)) {
-    return single === undefined ? refused(context, field, unsupported(context, field)) : settledPlan(context, field, "taken", single);
+    return single === undefined ? refusedPlan(context, field, unsupported(context, field)) : settledPlan(context, field, "taken", single);
   }
   const kind = field.kind;
   const versions = await Promise.all([field.trunk, ...field.changed.flatMap(({ binding, base }) => [binding, base])].flatMap((binding) => binding === undefined ? [] : [context.loader.load(binding)]));
   const hot = await sidesWithHotShard(context, field);
   if (hot.length > 0) {
-    return single !== undefined && hot.every((name) => name === single.side.name) ? settledPlan(context, field, "taken", single) : refused(context, field, hotShard(field, hot));
+    return single !== undefined && hot.every((name) => name === single.side.name) ? settledPlan(context, field, "taken", single) : refusedPlan(context, field, hotShard(field, hot));
   }
   if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
-    return refused(context, field, unsupported(context, field));
+    return refusedPlan(context, field, unsupported(context, field));
   }
   const changes = await findChanges(sides, field, kind, context.loader);
   const duplicates = await findDuplicates(field, kind, changes, context.read, context.names, {
@@ -61069,7 +61344,14 @@ async function planField(context, field) {
       warnings
     };
   }
-  const join = planJoin(context, field, kind, changes, duplicates, rewrites, layers.parent, versions);
+  const join = planJoin(context, field, {
+    kind,
+    changes,
+    duplicates,
+    rewrites,
+    layer: layers.parent,
+    tree: versions.some(isPaged)
+  });
   if (join.refusal !== undefined)
     refusals.push(join.refusal);
   return {
@@ -61088,71 +61370,6 @@ async function planField(context, field) {
 function isPaged({ index }) {
   return index.form !== "inline";
 }
-function changedBy(context, field) {
-  const trunkMoved = field.changed.some(({ base }) => base?.address !== field.trunk?.address);
-  return [
-    ...trunkMoved && field.trunk !== undefined ? [context.sides.trunk.name] : [],
-    ...field.changed.map(({ side }) => side.name)
-  ];
-}
-function settledPlan(context, field, action, branch) {
-  const bound = branch !== undefined ? closureOf(branch.side.manifest, branch.binding) : field.trunk === undefined ? undefined : closureOf(context.sides.trunk.manifest, field.trunk);
-  return {
-    field,
-    action,
-    changedBy: branch === undefined ? [] : [branch.side.name],
-    bound,
-    join: undefined,
-    entriesBefore: null,
-    entriesAdded: 0,
-    entriesRemoved: 0,
-    additions: [],
-    refusals: [],
-    warnings: []
-  };
-}
-function refused(context, field, refusal) {
-  return {
-    ...settledPlan(context, field, "kept"),
-    changedBy: changedBy(context, field),
-    refusals: [refusal]
-  };
-}
-function unsupported(context, field) {
-  const graph = field.kind === "graph-page";
-  return {
-    code: graph ? "graph-index-changed" : "unsupported-kind",
-    message: graph ? `the graph index of the field ${field.field} was changed on ${changedBy(context, field).join(", ")}; graphs cannot be joined` : `the field ${field.field} (${field.modality}) was changed on ${changedBy(context, field).join(", ")}, and this program does not know how such Tracks are joined`,
-    next: graph ? "Keep the graph of one side and build it again after the merge." : "Merge a version of this program that knows the kind, or change the field on one side only.",
-    sides: changedBy(context, field),
-    field: field.field,
-    modality: field.modality
-  };
-}
-async function sidesWithHotShard(context, field) {
-  const { trunk } = context.sides;
-  const bound = [
-    ...field.trunk === undefined ? [] : [{ side: trunk, binding: field.trunk }],
-    ...field.changed
-  ];
-  const hot = [];
-  for (const { side, binding } of bound) {
-    const registered = side.manifest.registry.get(field.modality);
-    if (registered instanceof Map && registered.has("hot_shard") || (await context.loader.load(binding)).index.form === "hot-overlay-v1")
-      hot.push(side.name);
-  }
-  return hot;
-}
-function hotShard(field, sides) {
-  return {
-    code: "hot-shard-pending",
-    message: `the field ${field.field} has a HotShard on ${sides.join(", ")} that was not flushed`,
-    next: `Call flush_hot on ${sides.join(", ")}, then merge again.`,
-    sides,
-    field: field.field,
-    modality: field.modality
-  };
-}
 function identicalWarning(field, duplicates) {
   if (duplicates.identicalCount === 0)
     return [];
@@ -61163,183 +61380,6 @@ function identicalWarning(field, duplicates) {
     anchors: duplicates.identicalAnchors.slice(0, LISTED_ANCHORS),
     anchorCount: duplicates.identicalCount
   }];
-}
-async function planConstant(context, field) {
-  const versions = new Map;
-  const trunkMoved = field.changed.some(({ base }) => base?.address !== field.trunk?.address);
-  if (trunkMoved && field.trunk !== undefined) {
-    versions.set(field.trunk.address, {
-      name: context.sides.trunk.name,
-      plan: settledPlan(context, field, "kept")
-    });
-  }
-  for (const branch of field.changed) {
-    await context.loader.load(branch.binding);
-    if (!versions.has(branch.binding.address)) {
-      versions.set(branch.binding.address, {
-        name: branch.side.name,
-        plan: settledPlan(context, field, "taken", branch)
-      });
-    }
-  }
-  const [first, ...more] = versions.values();
-  if (first !== undefined && more.length === 0)
-    return first.plan;
-  const pick = context.request.picks.get(field.modality);
-  if (pick !== undefined) {
-    if (pick === context.sides.trunk.name && field.trunk !== undefined) {
-      return settledPlan(context, field, "kept");
-    }
-    const winner = field.branches.find(({ side }) => side.name === pick);
-    if (winner !== undefined)
-      return settledPlan(context, field, "taken", winner);
-  }
-  return refused(context, field, {
-    code: "constant-differs",
-    message: `the Constant ${field.field} (${field.modality}) differs: ` + [...versions].map(([address, { name }]) => `${name} has ${address}`).join("; "),
-    next: `Name the side whose value wins: --pick ${field.modality}=REF.`,
-    sides: [...versions.values()].map(({ name }) => name),
-    field: field.field,
-    modality: field.modality,
-    addresses: [...versions.keys()]
-  });
-}
-function layerParent(context, field) {
-  const { trunk } = context.sides;
-  const bindings = [
-    ...field.trunk !== undefined && field.changed.some(({ base }) => base?.address !== field.trunk?.address) ? [{ name: trunk.name, manifest: trunk.manifest, binding: field.trunk }] : [],
-    ...field.changed.map(({ side, binding }) => ({
-      name: side.name,
-      manifest: side.manifest,
-      binding
-    }))
-  ];
-  const roles = new Set(bindings.map(({ binding }) => binding.role));
-  const anyLayer = bindings.some(({ binding }) => isLayer(binding));
-  if (!anyLayer)
-    return { refusals: [] };
-  const parents = bindings.map(({ manifest, binding }) => exactParentOf(manifest, binding));
-  const keys = new Set(parents.map((parent) => parent === undefined ? "" : referenceKey(parent)));
-  const [exactParent] = parents;
-  const [first] = bindings;
-  if (roles.size > 1 || keys.size > 1 || exactParent === undefined || first === undefined) {
-    return {
-      refusals: [{
-        code: "layer-parent-differs",
-        message: `the Layer ${field.field} names different exact parents on ${bindings.map(({ name }) => name).join(", ")}`,
-        next: "Commit a Layer once on each branch, or grow it on one branch only.",
-        sides: bindings.map(({ name }) => name),
-        field: field.field,
-        modality: field.modality,
-        addresses: parents.flatMap((parent) => parent === undefined ? [] : [parent.address])
-      }]
-    };
-  }
-  return {
-    refusals: [],
-    parent: { exactParent, closure: closureOf(first.manifest, first.binding) }
-  };
-}
-function planJoin(context, field, kind, changes, duplicates, rewrites, layer, versions) {
-  const fuse = context.request.buckets === "fuse";
-  const removed = new Map(changes.removed);
-  const standing = new Set([
-    ...duplicates.standing,
-    ...[...changes.trunkNew.values()].flatMap((entries) => entries.map(({ bytes }) => bytesKey(bytes)))
-  ]);
-  const coming = new Map(changes.additions.map(({ entry, groups }) => [bytesKey(entry.bytes), { entry, groups }]).filter(([key]) => !standing.has(key)));
-  const cells = [];
-  const values = [];
-  const joinedKeys = new Set(rewrites.joined.map(({ key }) => key));
-  for (const { added } of rewrites.joined) {
-    for (const entry of added) {
-      const key = bytesKey(entry.bytes);
-      if (!coming.delete(key))
-        removed.set(key, entry);
-    }
-    if (kind === "spatial-bucket") {
-      cells.push({ entries: added, dropped: new Map, joinsEqualRecords: true });
-    } else
-      values.push([...added]);
-  }
-  let refusal;
-  if (kind === "spatial-bucket" || kind === "scalar-bitmap" || kind === "scalar-btree") {
-    const groups = new Map;
-    const put = (entry, side, positions) => {
-      const key = groupKey(entry);
-      if (joinedKeys.has(key))
-        return;
-      const stays = positions.some((one) => rewrites.rewrittenBy.get(one)?.has(key) ?? false) || kind === "spatial-bucket" && isLargeBucket(field.modality, entry);
-      if (stays && !duplicates.dropped.has(bytesKey(entry.bytes)))
-        return;
-      const group = groups.get(key) ?? { entries: [], sides: new Set };
-      group.entries.push(entry);
-      group.sides.add(side);
-      groups.set(key, group);
-    };
-    if (fuse) {
-      for (const entry of changes.trunkAdded)
-        put(entry, "trunk", [0]);
-      for (const { entry, groups: owners } of coming.values()) {
-        for (const owner of owners)
-          put(entry, owner.join(" "), owner);
-      }
-      for (const { entries, sides } of groups.values()) {
-        const distinct = [
-          ...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()
-        ];
-        const mustDrop = distinct.some(({ bytes }) => duplicates.dropped.has(bytesKey(bytes)));
-        if (!mustDrop && (sides.size < 2 || distinct.length < 2))
-          continue;
-        for (const entry of distinct) {
-          const key = bytesKey(entry.bytes);
-          if (!coming.delete(key))
-            removed.set(key, entry);
-        }
-        const sorted = distinct.sort((a, b) => a.start < b.start ? -1 : a.start > b.start ? 1 : bytesKey(a.bytes) < bytesKey(b.bytes) ? -1 : 1);
-        if (kind === "spatial-bucket") {
-          cells.push({ entries: sorted, dropped: duplicates.dropped, joinsEqualRecords: false });
-        } else
-          values.push(sorted);
-      }
-    } else if (duplicates.dropped.size > 0) {
-      refusal = {
-        code: "duplicate-anchor",
-        message: `the field ${field.field} holds equal Items in buckets that also hold others; ` + "kept side by side they would count twice",
-        next: "Merge with --buckets=fuse, which takes equal Items once.",
-        sides: changedBy(context, field),
-        field: field.field,
-        modality: field.modality
-      };
-    }
-  } else {
-    for (const key of duplicates.dropped.keys())
-      coming.delete(key);
-  }
-  const added = [...coming.values()].map(({ entry }) => entry);
-  const like = field.trunk ?? field.changed[0]?.binding;
-  if (like === undefined)
-    throw new Error("unreachable: a field without a binding was lined up");
-  return {
-    track: {
-      kind,
-      trunk: changes.trunk,
-      inlineOnly: context.sides.trunk.manifest.tracks.form === "legacy",
-      tree: versions.some(isPaged),
-      like,
-      removed,
-      added,
-      cells,
-      values,
-      dropped: duplicates.dropped,
-      coverage: joinCoverage([
-        ...field.trunk === undefined || changes.trunk.count === 0 ? [] : [field.trunk.coverage],
-        ...changes.additions.map(({ entry }) => entry)
-      ]),
-      layer
-    },
-    ...refusal === undefined ? {} : { refusal }
-  };
 }
 
 // src/merge/registry.ts
@@ -62343,6 +62383,11 @@ function uintLength(value) {
   return value < 4294967296 ? 5 : 9;
 }
 function skipAddress(subject, cursor) {
+  const { bytes: all, offset } = cursor;
+  if (all[offset] === 88 && all[offset + 1] === 33 && all[offset + 2] === 30 && offset + 35 <= all.length) {
+    cursor.offset = offset + 35;
+    return;
+  }
   const bytes = cursor.readBytes();
   if (bytes.length !== 33 || bytes[0] !== 30) {
     throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
@@ -62426,13 +62471,15 @@ function comparePageEntries(kind, a, b) {
 }
 function checkCell(subject, cell) {
   let valid = cell.length > 0;
-  for (const byte of cell)
-    valid &&= byte === ZERO || byte === ONE;
+  for (let index = 0;valid && index < cell.length; index++) {
+    valid = cell[index] === ZERO || cell[index] === ONE;
+  }
   if (valid)
     return;
   throw malformedObject(subject, `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`, "a text of 0 and 1");
 }
 function readLeafEntry(subject, kind, cursor, writer, pageStart) {
+  const { bytes } = cursor;
   const from = cursor.offset;
   const length = cursor.readArrayLength();
   let group = NO_GROUP2;
@@ -62441,7 +62488,7 @@ function readLeafEntry(subject, kind, cursor, writer, pageStart) {
     checkCell(subject, group);
   } else if (kind === "event-array")
     skipAddress(subject, cursor);
-  writer.raw(cursor.bytes.subarray(from, cursor.offset));
+  writer.rawRange(bytes, from, cursor.offset);
   const start = pageStart + cursor.readUint();
   const duration = kind === "event-array" ? 1n : cursor.readUint();
   const end = start + duration;
@@ -62457,7 +62504,7 @@ function readLeafEntry(subject, kind, cursor, writer, pageStart) {
   if (kind === "video-item") {
     const keyAt = cursor.offset;
     cursor.readBytes();
-    group = cursor.bytes.subarray(keyAt, cursor.offset);
+    group = bytes.subarray(keyAt, cursor.offset);
     skipAddress(subject, cursor);
     if (length !== 4)
       throw wrongLength2(subject, length, "4");
@@ -62466,11 +62513,11 @@ function readLeafEntry(subject, kind, cursor, writer, pageStart) {
       throw wrongLength2(subject, length, "2");
   } else
     readPayload(subject, kind, cursor, length);
-  writer.raw(cursor.bytes.subarray(rest, cursor.offset));
+  writer.rawRange(bytes, rest, cursor.offset);
   return { group, start, end };
 }
 function readPayload(subject, kind, cursor, length) {
-  cursor.readUint();
+  cursor.readSafeUint();
   skipAddress(subject, cursor);
   if (kind === "spatial-bucket") {
     if (length < 5 || length > 7)
@@ -62801,20 +62848,22 @@ function detach(format, entry) {
 }
 async function loadPage(format, load, child, height) {
   const page = format.decode(await load(child.page), height, child.page);
-  const actual = format.childOf(page, child.page);
+  checkChild(format.name, format.childOf(page, child.page), child);
+  return page;
+}
+function checkChild(name, actual, child) {
   for (const key of ["start", "end", "entryCount"]) {
     if (child[key] !== undefined && child[key] !== actual[key]) {
-      throw malformedObject({ kind: format.name, path: child.page }, `its ${key} is ${actual[key]}`, `${child[key]}, as the page above says`);
+      throw malformedObject({ kind: name, path: child.page }, `its ${key} is ${actual[key]}`, `${child[key]}, as the page above says`);
     }
   }
   for (const key of ["low", "high"]) {
     const said = child[key];
     const found = actual[key];
     if (said !== undefined && (found === undefined || !equalBytes(said, found))) {
-      throw malformedObject({ kind: format.name, path: child.page }, `its ${key} key is not the one that the page above says`, "the same key");
+      throw malformedObject({ kind: name, path: child.page }, `its ${key} key is not the one that the page above says`, "the same key");
     }
   }
-  return page;
 }
 function rootOf(tree) {
   return {
@@ -62998,7 +63047,10 @@ function checkNumbers(format, tree, found) {
 var CONCURRENCY = 8;
 async function* diffIndexes(format, base, side, load, options = {}) {
   const skipped = new SkippedPages(format, load);
-  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped);
+  const grown = [];
+  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped, grown);
+  if (grown.length > 0)
+    yield { added: grown, removed: [] };
   const before = new RunCursor(baseRuns);
   const after = new RunCursor(sideRuns);
   try {
@@ -63041,7 +63093,7 @@ async function collectDifference(format, base, side, load, options = {}) {
   }
   return { added, removed };
 }
-async function openBoth(format, base, side, load, options, skipped) {
+async function openBoth(format, base, side, load, options, skipped, grown) {
   const before = frontier(base);
   const after = frontier(side);
   const open = async (level) => {
@@ -63066,6 +63118,9 @@ async function openBoth(format, base, side, load, options, skipped) {
       if (level?.height === height)
         await open(level);
   }
+  if (before !== undefined && after !== undefined) {
+    await skipGrown(format, before, after, load, options, skipped, grown);
+  }
   return [runs(format, base, before, load), runs(format, side, after, load)];
 }
 function frontier(source) {
@@ -63086,6 +63141,44 @@ function skipShared(before, after, skipped) {
   });
   after.pages = after.pages.filter((child) => !shared.has(child.page));
 }
+async function skipGrown(format, before, after, load, options, skipped, grown) {
+  if (format.leafGrowth === undefined)
+    return;
+  const pairs = [];
+  for (let i = 0, j = 0;i < before.pages.length && j < after.pages.length; ) {
+    const old = before.pages[i];
+    const own = after.pages[j];
+    if (old?.low === undefined || own?.low === undefined)
+      return;
+    const order = compareBytes(old.low, own.low);
+    if (order === 0 && same(old.high, own.high))
+      pairs.push([old, own]);
+    if (order <= 0)
+      i++;
+    if (order >= 0)
+      j++;
+  }
+  const settled = new Set;
+  const gains = await mapConcurrent(pairs, options.concurrency ?? CONCURRENCY, async ([old, own]) => {
+    const [base, side] = await Promise.all([load(old.page), load(own.page)]);
+    const added = format.leafGrowth?.(base, side, old, own);
+    if (added === undefined)
+      return [];
+    settled.add(old);
+    settled.add(own);
+    return added.map((entry) => detach(format, entry));
+  });
+  for (const gain of gains)
+    grown.push(...gain);
+  for (const child of before.pages)
+    if (settled.has(child))
+      skipped.add(child, 1);
+  before.pages = before.pages.filter((child) => !settled.has(child));
+  after.pages = after.pages.filter((child) => !settled.has(child));
+}
+function same(a, b) {
+  return a !== undefined && b !== undefined && compareBytes(a, b) === 0;
+}
 function runs(format, source, level, load) {
   if (level !== undefined)
     return loadLeaves(format, load, level.pages);
@@ -63100,6 +63193,14 @@ function compareSets(old, own) {
   if (old.length === 1 && own.length === 1 && equalBytes(first.bytes, second.bytes)) {
     return { added: [], removed: [] };
   }
+  let head = 0;
+  let oldEnd = old.length;
+  let ownEnd = own.length;
+  const alike = (a, b) => a !== undefined && b !== undefined && a.bytes.length === b.bytes.length && equalBytes(a.bytes, b.bytes);
+  while (head < oldEnd && head < ownEnd && alike(old[head], own[head]))
+    head++;
+  if (head === oldEnd && head === ownEnd)
+    return { added: [], removed: [] };
   const oldKeys = new Set(old.map(({ bytes }) => bytesKey(bytes)));
   const ownKeys = new Set(own.map(({ bytes }) => bytesKey(bytes)));
   return {
@@ -63258,25 +63359,150 @@ function checkBounds(subject, page) {
   }
 }
 
+// src/merge/tree/leaf-growth.ts
+import { Buffer as Buffer6 } from "node:buffer";
+function readHead(cursor) {
+  if (cursor.readMapLength() !== 5 || cursor.readText() !== "type")
+    return;
+  if (cursor.readText() !== "leaf" || cursor.readText() !== "t_max")
+    return;
+  const end = cursor.readUint();
+  if (cursor.readText() !== "t_min")
+    return;
+  const start = cursor.readUint();
+  if (cursor.readText() !== "entries")
+    return;
+  const count = cursor.readArrayLength();
+  return { start, end, count, entriesAt: cursor.offset };
+}
+function leafShape(bytes) {
+  const cursor = new CborCursor(bytes);
+  const head = readHead(cursor);
+  if (head === undefined)
+    return;
+  const offsets = new Uint32Array(head.count + 1);
+  for (let index = 0;index < head.count; index++) {
+    offsets[index] = cursor.offset;
+    cursor.skip();
+  }
+  offsets[head.count] = cursor.offset;
+  const buffer = Buffer6.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let index = 1;index < head.count; index++) {
+    const before = offsets[index - 1] ?? 0;
+    const at = offsets[index] ?? 0;
+    if (compareKeys2(buffer, before, buffer, at) >= 0)
+      return;
+  }
+  return { bytes: buffer, offsets, start: head.start, end: head.end };
+}
+function keyLength(bytes, entryAtByte) {
+  const head = bytes[entryAtByte + 1] ?? 0;
+  const cell = head < 120 ? 1 + head - 96 : 2 + (bytes[entryAtByte + 2] ?? 0);
+  const start = bytes[entryAtByte + 1 + cell] ?? 0;
+  return cell + 1 + (start < 24 ? 0 : 1 << start - 24);
+}
+function compareKeys2(a, aEntry, b, bEntry) {
+  return a.compare(b, bEntry + 1, bEntry + 1 + keyLength(b, bEntry), aEntry + 1, aEntry + 1 + keyLength(a, aEntry));
+}
+function leafGrowth(kind, base, side, child) {
+  const cursor = new CborCursor(side);
+  const head = readHead(cursor);
+  const { offsets } = base;
+  const count = offsets.length - 1;
+  if (head === undefined || head.start !== base.start || head.count < count)
+    return;
+  if (child.start !== head.start || child.end !== head.end || child.entryCount !== head.count) {
+    return;
+  }
+  const sideBuffer = Buffer6.from(side.buffer, side.byteOffset, side.byteLength);
+  const textHead = base.bytes[(offsets[0] ?? 0) + 1];
+  const added = [];
+  let end = base.end;
+  let position = head.entriesAt;
+  let next = 0;
+  let previous = -1;
+  while (next < count) {
+    const start = offsets[next] ?? 0;
+    const matched = commonPrefix(base.bytes, start, sideBuffer, position);
+    const reached = Math.min(entryAt(offsets, start + matched), count);
+    if (reached > next) {
+      position += (offsets[reached] ?? 0) - start;
+      next = reached;
+      previous = -1;
+      continue;
+    }
+    if (next === 0 || added.length >= head.count - count)
+      return;
+    cursor.offset = position;
+    const [entry] = readLeafEntries({ kind: "Index Page", path: child.page }, kind, cursor, 1, head.start);
+    if (entry === undefined || sideBuffer[position + 1] !== textHead)
+      return;
+    const after = previous < 0 ? compareKeys2(base.bytes, offsets[next - 1] ?? 0, sideBuffer, position) < 0 : compareKeys2(sideBuffer, previous, sideBuffer, position) < 0;
+    if (!after || compareKeys2(sideBuffer, position, base.bytes, start) >= 0)
+      return;
+    if (equalTo(child.low, entry.group) || equalTo(child.high, entry.group))
+      return;
+    if (entry.end > end)
+      end = entry.end;
+    added.push(entry);
+    previous = position;
+    position = cursor.offset;
+  }
+  if (count + added.length !== head.count || end !== head.end)
+    return;
+  const tail = base.bytes.subarray(offsets[count]);
+  return tail.equals(sideBuffer.subarray(position)) ? added : undefined;
+}
+function equalTo(key, group) {
+  return key === undefined || compareBytes(key, group) === 0;
+}
+
 // src/merge/tree/index-format.ts
 var INDEX_PAGE_TARGET = 16384;
+var KEPT_SHAPES = 2048;
+var KEPT_INTERNALS = 256;
 var LEAF_FRAME2 = 1 + 5 + 5 + 6 + 6 + 8 + 9;
 var INTERNAL_FRAME2 = LEAF_FRAME2 + 4;
 function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
   const spatial = kind === "spatial-bucket";
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
+  const shapes = new Map;
+  const internals = new Map;
   return {
     name: "Index Page",
     internalRule: "even",
+    ...spatial ? {
+      leafGrowth(base, side, baseChild, sideChild) {
+        let shape = shapes.get(baseChild.page);
+        if (shape === undefined && !shapes.has(baseChild.page)) {
+          const decoded = this.decode(base, 1, baseChild.page);
+          checkChild("Index Page", this.childOf(decoded, baseChild.page), baseChild);
+          shape = leafShape(base);
+          if (shapes.size >= KEPT_SHAPES)
+            shapes.clear();
+          shapes.set(baseChild.page, shape);
+        }
+        return shape === undefined ? undefined : leafGrowth(kind, shape, side, sideChild);
+      }
+    } : {},
     key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
     decode(bytes, height, address) {
+      const known = internals.get(address);
+      if (known !== undefined && height > 1)
+        return known;
       const page = decodeIndexPage(bytes, { kind, modality, path: address });
       if (page.type === "leaf" !== (height === 1)) {
         throw malformedObject({ kind: "Index Page", path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
       }
-      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild2) };
+      if (page.type === "leaf")
+        return { leaf: true, entries: page.entries };
+      const internal = { leaf: false, children: page.children.map(treeChild2) };
+      if (internals.size >= KEPT_INTERNALS)
+        internals.clear();
+      internals.set(address, internal);
+      return internal;
     },
     encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
     encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),
@@ -64358,8 +64584,16 @@ function reportOf(plan, end, statistics) {
     fields: plan.fields.map((field) => fieldReport(field, end.executed.get(field))),
     refusals: plan.refusals,
     warnings: [...plan.warnings, ...end.warnings],
-    written: { objects: statistics.objectsWritten, bytes: statistics.bytesWritten },
-    read: { bytes: statistics.bytesRead, requests: { ...statistics.requests } },
+    written: {
+      objects: statistics.objectsWritten,
+      pages: statistics.pagesWritten,
+      bytes: statistics.bytesWritten
+    },
+    read: {
+      bytes: statistics.bytesRead,
+      pages: statistics.pagesRead,
+      requests: { ...statistics.requests }
+    },
     attempts: end.attempts,
     resolvedByReading: end.resolvedByReading
   };
@@ -64469,8 +64703,8 @@ async function movedBranches(plan, environment) {
 }
 
 // src/store/file.ts
-import { mkdir as mkdir2, readFile as readFile2, stat as stat2, unlink as unlink2 } from "node:fs/promises";
-import { dirname as dirname3, join as join2 } from "node:path";
+import { mkdir as mkdir3, stat as stat2, unlink as unlink2 } from "node:fs/promises";
+import { dirname as dirname4, join as join2 } from "node:path";
 
 // src/store/faults.ts
 function differentBytes(path) {
@@ -64533,8 +64767,211 @@ function fileFailure(error, action, path) {
   }, cause);
 }
 
+// src/store/file-objects.ts
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname as dirname2 } from "node:path";
+
+// src/store/file-sync.ts
+import { randomInt } from "node:crypto";
+import { link, open, rename, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+async function syncPath(path) {
+  await withHandle(await open(path, "r"), async (handle) => {
+    await handle.sync().catch((error) => {
+      if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? ""))
+        throw error;
+    });
+  });
+}
+async function withHandle(handle, work) {
+  try {
+    return await work(handle);
+  } finally {
+    await handle.close();
+  }
+}
+function foldersUpTo(root, path) {
+  const folders = [];
+  for (let folder = dirname(path);folder.length > root.length; folder = dirname(folder)) {
+    folders.push(folder);
+  }
+  folders.push(root);
+  return folders;
+}
+
+class TemporaryFiles {
+  #left = new Set;
+  #counter = randomInt(2 ** 40);
+  async write(stem, bytes, sync) {
+    const address = stem.slice(stem.lastIndexOf("/") + 1);
+    const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
+    const handle = await open(temporary, "wx", 438);
+    this.#left.add(temporary);
+    try {
+      await withHandle(handle, async () => {
+        await handle.writeFile(bytes);
+        if (sync === "now")
+          await handle.sync();
+      });
+      return temporary;
+    } catch (error) {
+      await this.discard(temporary);
+      throw error;
+    }
+  }
+  async link(temporary, path) {
+    try {
+      await link(temporary, path);
+    } catch (error) {
+      if (systemCode(error) === "EEXIST")
+        return "present";
+      throw error;
+    }
+    await this.remove(temporary);
+    return "written";
+  }
+  async rename(temporary, path) {
+    await rename(temporary, path);
+    this.#left.delete(temporary);
+  }
+  async remove(temporary) {
+    await unlink(temporary);
+    this.#left.delete(temporary);
+  }
+  async discard(temporary) {
+    if (this.#left.delete(temporary))
+      await unlink(temporary).catch(() => {});
+  }
+  async discardAll() {
+    await mapConcurrent([...this.#left], 64, (temporary) => this.discard(temporary));
+  }
+}
+
+// src/store/file-objects.ts
+class FileObjects {
+  #temporary;
+  #concurrency;
+  #unnamed = new Map;
+  #unsynced = new Set;
+  #unsyncedFolders = new Set;
+  #made = new Set;
+  #flushing = new Semaphore(1);
+  constructor(temporary, concurrency) {
+    this.#temporary = temporary;
+    this.#concurrency = concurrency;
+  }
+  get hasUnnamed() {
+    return this.#unnamed.size > 0;
+  }
+  async read(file) {
+    const unnamed = await this.#unnamed.get(file)?.catch(() => {
+      return;
+    });
+    const bytes = unnamed === undefined ? undefined : await readIfPresent(unnamed.temporary);
+    return bytes ?? await readIfPresent(file);
+  }
+  async write(path, file, bytes) {
+    const found = this.#unnamed.has(file) ? undefined : await readIfPresent(file);
+    if (found !== undefined && isObject(path, found, bytes)) {
+      this.#unsynced.add(file);
+      this.#unsyncedFolders.add(dirname2(file));
+      return "present";
+    }
+    await this.#makeFolder(dirname2(file));
+    const earlier = this.#unnamed.get(file);
+    if (earlier !== undefined) {
+      await earlier;
+      return "present";
+    }
+    const whole = this.#temporary.write(file, bytes, "later").then((temporary) => ({ path, file, temporary }));
+    this.#unnamed.set(file, whole);
+    try {
+      await whole;
+      return "written";
+    } catch (error) {
+      this.#unnamed.delete(file);
+      throw error;
+    }
+  }
+  async flush(signal) {
+    await this.#flushing.run(async () => {
+      const objects = await this.#wholeObjects();
+      const [files, folders] = [this.#unsynced, this.#unsyncedFolders];
+      this.#unsynced = new Set;
+      this.#unsyncedFolders = new Set;
+      try {
+        await this.#sync([...objects.map(({ temporary }) => temporary), ...files], signal);
+        for (const { file } of objects)
+          folders.add(dirname2(file));
+        await mapConcurrent(objects, this.#concurrency, (object) => this.#name(object), signal);
+        await this.#sync(folders, signal);
+      } catch (error) {
+        for (const file of files)
+          this.#unsynced.add(file);
+        for (const folder of folders)
+          this.#unsyncedFolders.add(folder);
+        throw error;
+      }
+    }, signal);
+  }
+  async#wholeObjects() {
+    const outcomes = await Promise.allSettled(this.#unnamed.values());
+    return outcomes.flatMap((outcome) => outcome.status === "fulfilled" ? [outcome.value] : []);
+  }
+  async#name({ path, file, temporary }) {
+    try {
+      if (await this.#temporary.link(temporary, file) === "present") {
+        const [found, bytes] = await Promise.all([readFile(file), readFile(temporary)]);
+        if (isObject(path, found, bytes)) {
+          await syncPath(file);
+          await this.#temporary.remove(temporary);
+        } else
+          await this.#temporary.rename(temporary, file);
+      }
+    } catch (error) {
+      throw fileFailure(error, "name an object", file);
+    }
+    this.#unnamed.delete(file);
+  }
+  async#makeFolder(folder) {
+    if (this.#made.has(folder))
+      return;
+    const first = await mkdir(folder, { recursive: true });
+    this.#made.add(folder);
+    if (first === undefined)
+      return;
+    for (const above of foldersUpTo(dirname2(first), folder))
+      this.#unsyncedFolders.add(above);
+  }
+  async#sync(paths, signal) {
+    await mapConcurrent(paths, this.#concurrency, async (path) => {
+      try {
+        await syncPath(path);
+      } catch (error) {
+        throw fileFailure(error, "sync", path);
+      }
+    }, signal);
+  }
+}
+function isObject(path, found, bytes) {
+  if (equalBytes(found, bytes))
+    return true;
+  if (found.some((byte) => byte !== 0))
+    throw differentBytes(path);
+  return false;
+}
+async function readIfPresent(file) {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? ""))
+      return;
+    throw error;
+  }
+}
+
 // src/store/file-refs.ts
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile as readFile2, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 // src/store/ref-body.ts
@@ -64557,7 +64994,7 @@ var ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 async function readRefFile(path, name) {
   let body;
   try {
-    body = await readFile(path);
+    body = await readFile2(path);
   } catch (error) {
     if (ABSENT.has(systemCode(error)))
       return;
@@ -64598,85 +65035,6 @@ async function listRefFiles(folder, prefix, signal) {
   return names.sort();
 }
 
-// src/store/file-sync.ts
-import { randomInt } from "node:crypto";
-import { link, open, rename, unlink } from "node:fs/promises";
-import { dirname } from "node:path";
-async function syncPath(path) {
-  await withHandle(await open(path, "r"), async (handle) => {
-    await handle.sync().catch((error) => {
-      if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? ""))
-        throw error;
-    });
-  });
-}
-async function withHandle(handle, work) {
-  try {
-    return await work(handle);
-  } finally {
-    await handle.close();
-  }
-}
-function foldersUpTo(root, path) {
-  const folders = [];
-  for (let folder = dirname(path);folder.length > root.length; folder = dirname(folder)) {
-    folders.push(folder);
-  }
-  folders.push(root);
-  return folders;
-}
-
-class TemporaryFiles {
-  #live = new Set;
-  #counter = randomInt(2 ** 40);
-  async create(path, temporaryStem, bytes, sync, signal) {
-    return await this.#with(temporaryStem, bytes, sync, async (temporary) => {
-      signal?.throwIfAborted();
-      try {
-        await link(temporary, path);
-        return "written";
-      } catch (error) {
-        if (systemCode(error) === "EEXIST")
-          return "present";
-        throw error;
-      } finally {
-        await unlink(temporary);
-      }
-    });
-  }
-  async replace(path, temporaryStem, bytes, signal) {
-    await this.#with(temporaryStem, bytes, "now", async (temporary) => {
-      signal?.throwIfAborted();
-      await rename(temporary, path);
-    });
-  }
-  async removeAll() {
-    for (const temporary of this.#live)
-      await unlink(temporary).catch(() => {});
-    this.#live.clear();
-  }
-  async#with(stem, bytes, sync, place) {
-    const address = stem.slice(stem.lastIndexOf("/") + 1);
-    const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
-    const handle = await open(temporary, "wx", 438);
-    this.#live.add(temporary);
-    try {
-      await withHandle(handle, async () => {
-        await handle.writeFile(bytes);
-        if (sync === "now")
-          await handle.sync();
-      });
-      const result = await place(temporary);
-      this.#live.delete(temporary);
-      return result;
-    } catch (error) {
-      await unlink(temporary).catch(() => {});
-      this.#live.delete(temporary);
-      throw error;
-    }
-  }
-}
-
 // src/store/file-url.ts
 var SCHEME = "file://";
 function parseFileUrl(url) {
@@ -64695,8 +65053,8 @@ function parseFileUrl(url) {
 
 // src/store/ref-lock.ts
 import { constants } from "node:fs";
-import { mkdir, open as open2 } from "node:fs/promises";
-import { dirname as dirname2 } from "node:path";
+import { mkdir as mkdir2, open as open2 } from "node:fs/promises";
+import { dirname as dirname3 } from "node:path";
 
 // src/store/flock-bun.ts
 import { setTimeout as delay } from "node:timers/promises";
@@ -64813,7 +65171,7 @@ async function withRefLock(path, options, signal, work) {
   let handle;
   try {
     try {
-      await mkdir(dirname2(path), { recursive: true });
+      await mkdir2(dirname3(path), { recursive: true });
       handle = await open2(path, constants.O_WRONLY | constants.O_CREAT, 438);
       if (fileLock !== undefined)
         await acquire(fileLock, handle.fd, path, options, signal);
@@ -64863,55 +65221,29 @@ class FileConnector {
   url;
   #root;
   #options;
-  #concurrency;
   #openFiles;
   #temporary = new TemporaryFiles;
-  #unsynced = new Set;
-  #made = new Set;
+  #objects;
   #rootChecked = false;
   constructor(url, options = {}) {
     const parsed = parseFileUrl(url);
     this.url = parsed.url;
     this.#root = parsed.root;
     this.#options = options;
-    this.#concurrency = options.concurrency ?? 64;
-    this.#openFiles = new Semaphore(this.#concurrency);
+    const concurrency = options.concurrency ?? 64;
+    this.#openFiles = new Semaphore(concurrency);
+    this.#objects = new FileObjects(this.#temporary, concurrency);
   }
   async get(path, options) {
     const file = this.#file(path);
-    return await this.#do("read an object", file, options, async () => {
-      try {
-        return await readFile2(file);
-      } catch (error) {
-        if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? ""))
-          return;
-        throw error;
-      }
-    });
+    return await this.#do("read an object", file, options, () => this.#objects.read(file));
   }
   async putIfAbsent(path, bytes, options) {
     const file = this.#file(path);
-    return await this.#do("write an object", file, options, async () => {
-      if (await this.#adopt(path, file, bytes, options?.signal))
-        return "present";
-      await this.#makeFolder(dirname3(file));
-      const outcome = await this.#temporary.create(file, file, bytes, "later", options?.signal);
-      this.#remember(file);
-      if (outcome === "present")
-        await this.#adopt(path, file, bytes, options?.signal);
-      return outcome;
-    });
+    return await this.#do("write an object", file, options, () => this.#objects.write(path, file, bytes));
   }
   async flush(options) {
-    const unsynced = this.#unsynced;
-    this.#unsynced = new Set;
-    try {
-      await this.#syncAll(unsynced, options?.signal);
-    } catch (error) {
-      for (const path of unsynced)
-        this.#unsynced.add(path);
-      throw error;
-    }
+    await this.#objects.flush(options?.signal);
   }
   async readRef(name, options) {
     const file = this.#file(refPath(name));
@@ -64920,13 +65252,12 @@ class FileConnector {
   async createRef(name, to, options) {
     checkWritableRefName(name);
     const file = this.#file(refPath(name));
-    const body = addressBytes(to);
+    await this.#nameObjects(options);
     return await this.#do("create a ref", file, options, async () => {
-      const stem = await this.#refStem(name);
+      const temporary = await this.#prepareRef(name, to);
       try {
-        await mkdir2(dirname3(file), { recursive: true });
-        const outcome = await this.#temporary.create(file, stem, body, "now", options?.signal);
-        if (outcome === "present") {
+        await mkdir3(dirname4(file), { recursive: true });
+        if (await this.#temporary.link(temporary, file) === "present") {
           if ((await stat2(file)).isDirectory())
             throw nestedName(name);
           return "exists";
@@ -64935,34 +65266,32 @@ class FileConnector {
         if (["ENOTDIR", "EEXIST"].includes(systemCode(error) ?? ""))
           throw nestedName(name);
         throw error;
+      } finally {
+        await this.#temporary.discard(temporary);
       }
-      await this.#syncAll(foldersUpTo(this.#root, file), undefined);
+      for (const folder of foldersUpTo(this.#root, file))
+        await syncPath(folder);
       return "created";
     });
   }
   async compareAndSetRef(name, expected, next, options) {
     checkWritableRefName(name);
     const file = this.#file(refPath(name));
-    const body = addressBytes(next);
-    return await this.#locked("move a ref", name, options, async () => {
-      const found = await readRefFile(file, name);
-      if (found !== expected)
-        return { status: "conflict", found, sent: false };
-      const stem = await this.#refStem(name);
-      try {
-        await this.#temporary.replace(file, stem, body, options?.signal);
-      } catch (error) {
-        if (await readRefFile(file, name) !== next)
-          throw error;
-        return { status: "committed", note: "confirmed-after-unknown" };
-      }
-      try {
-        await syncPath(dirname3(file));
-      } catch {
-        return { status: "committed", note: "not-synced" };
-      }
-      return { status: "committed" };
-    });
+    await this.#nameObjects(options);
+    const found = await this.readRef(name, options);
+    if (found !== expected)
+      return { status: "conflict", found, sent: false };
+    const temporary = await this.#do("prepare a ref", file, options, () => this.#prepareRef(name, next));
+    try {
+      return await this.#locked("move a ref", name, options, async () => {
+        const found = await readRefFile(file, name);
+        if (found !== expected)
+          return { status: "conflict", found, sent: false };
+        return await this.#moveRef(name, file, temporary, next);
+      });
+    } finally {
+      await this.#temporary.discard(temporary);
+    }
   }
   async listRefs(prefix, options) {
     const folder = join2(this.#root, "refs");
@@ -64978,34 +65307,39 @@ class FileConnector {
       if (found !== expected)
         return "conflict";
       await unlink2(file);
-      await syncPath(dirname3(file));
+      await syncPath(dirname4(file));
       return "deleted";
     });
   }
   async close() {
-    await this.#temporary.removeAll();
-  }
-  async#makeFolder(folder) {
-    if (this.#made.has(folder))
-      return;
-    const first = await mkdir2(folder, { recursive: true });
-    this.#made.add(folder);
-    if (first === undefined)
-      return;
-    for (const above of foldersUpTo(dirname3(first), folder))
-      this.#unsynced.add(above);
-  }
-  #remember(file) {
-    this.#unsynced.add(file);
-    this.#unsynced.add(dirname3(file));
+    await this.#temporary.discardAll();
   }
   #file(path) {
     return this.#root === "/" ? `/${checkPath(path)}` : `${this.#root}/${checkPath(path)}`;
   }
-  async#refStem(name) {
+  async#nameObjects(options) {
+    if (this.#objects.hasUnnamed)
+      await this.flush(options);
+  }
+  async#prepareRef(name, to) {
     const lock = this.#file(lockPath(name));
-    await mkdir2(dirname3(lock), { recursive: true });
-    return lock.replace(/\.lock$/, "");
+    await mkdir3(dirname4(lock), { recursive: true });
+    return await this.#temporary.write(lock.replace(/\.lock$/, ""), addressBytes(to), "now");
+  }
+  async#moveRef(name, file, temporary, next) {
+    try {
+      await this.#temporary.rename(temporary, file);
+    } catch (error) {
+      if (await readRefFile(file, name) !== next)
+        throw error;
+      return { status: "committed", note: "confirmed-after-unknown" };
+    }
+    try {
+      await syncPath(dirname4(file));
+    } catch {
+      return { status: "committed", note: "not-synced" };
+    }
+    return { status: "committed" };
   }
   async#do(action, file, options, work) {
     return await this.#openFiles.run(async () => {
@@ -65045,32 +65379,6 @@ class FileConnector {
       });
     }
     this.#rootChecked = true;
-  }
-  async#adopt(path, file, bytes, signal) {
-    let found;
-    try {
-      found = await readFile2(file);
-    } catch (error) {
-      if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? ""))
-        return false;
-      throw error;
-    }
-    if (!equalBytes(found, bytes)) {
-      if (found.some((byte) => byte !== 0))
-        throw differentBytes(path);
-      await this.#temporary.replace(file, file, bytes, signal);
-    }
-    this.#remember(file);
-    return true;
-  }
-  async#syncAll(paths, signal) {
-    await mapConcurrent(paths, this.#concurrency, async (path) => {
-      try {
-        await syncPath(path);
-      } catch (error) {
-        throw fileFailure(error, "sync", path);
-      }
-    }, signal);
   }
 }
 
@@ -68261,7 +68569,7 @@ var __awaiter5 = function(thisArg, _arguments, P, generator) {
     step((generator = generator.apply(thisArg, _arguments || [])).next());
   });
 };
-var { chmod, copyFile, lstat, mkdir: mkdir3, open: open3, readdir: readdir2, rename: rename2, rm, rmdir, stat: stat3, symlink, unlink: unlink3 } = fs2.promises;
+var { chmod, copyFile, lstat, mkdir: mkdir4, open: open3, readdir: readdir2, rename: rename2, rm, rmdir, stat: stat3, symlink, unlink: unlink3 } = fs2.promises;
 var IS_WINDOWS = process.platform === "win32";
 var READONLY = fs2.constants.O_RDONLY;
 function exists(fsPath) {

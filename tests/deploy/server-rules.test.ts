@@ -37,6 +37,13 @@ describe.skipIf(missing !== undefined)("by the API server's own rules", () => {
     }
   });
 
+  test("the Jobs of the design document are not (docs/kubernetes.md)", () => {
+    const text = readFileSync(join(projectRoot, "tests/deploy/design-document.yaml"), "utf8");
+    const { valid, said } = validate(text);
+    expect(valid).toBe(false);
+    expect(said.match(/restartPolicy: Required value/g)).toHaveLength(2);
+  });
+
   const broken: readonly (readonly [string, string, string, string, string])[] = [
     [
       "no restartPolicy, as in the design document",
