@@ -55,7 +55,7 @@ const FIRST_BLOCK = 512;
 const LARGEST_BLOCK = 1 << 20;
 
 /** How many bytes `a` from `aStart` and `b` from `bStart` have in common. */
-function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): number {
+export function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): number {
   const limit = Math.min(a.length - aStart, b.length - bStart);
   let matched = 0;
   let block = FIRST_BLOCK;
@@ -88,7 +88,7 @@ function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): num
 }
 
 /** The last index in `offsets` whose value is at most `position`. */
-function entryAt(offsets: Uint32Array, position: number): number {
+export function entryAt(offsets: Uint32Array, position: number): number {
   let low = 0;
   let high = offsets.length - 1;
   while (low < high) {

@@ -114,7 +114,9 @@ export function comparePageEntries(kind: PagedKind, a: PageEntry, b: PageEntry):
 /** Checks that a cell is a text of `0` and `1`. @throws DreamDBError malformed-object */
 export function checkCell(subject: Subject, cell: Uint8Array): void {
   let valid = cell.length > 0;
-  for (const byte of cell) valid &&= byte === ZERO || byte === ONE;
+  for (let index = 0; valid && index < cell.length; index++) {
+    valid = cell[index] === ZERO || cell[index] === ONE;
+  }
   if (valid) return;
   throw malformedObject(
     subject,
@@ -136,6 +138,7 @@ function readLeafEntry(
   writer: CborWriter,
   pageStart: bigint,
 ): EntryParts {
+  const { bytes } = cursor;
   const from = cursor.offset;
   const length = cursor.readArrayLength();
   let group: Uint8Array = NO_GROUP;
@@ -143,7 +146,7 @@ function readLeafEntry(
     group = cursor.readTextBytes();
     checkCell(subject, group);
   } else if (kind === "event-array") skipAddress(subject, cursor);
-  writer.raw(cursor.bytes.subarray(from, cursor.offset));
+  writer.rawRange(bytes, from, cursor.offset);
   const start = pageStart + cursor.readUint();
   const duration = kind === "event-array" ? 1n : cursor.readUint();
   const end = start + duration;
@@ -157,13 +160,13 @@ function readLeafEntry(
   if (kind === "video-item") {
     const keyAt = cursor.offset;
     cursor.readBytes();
-    group = cursor.bytes.subarray(keyAt, cursor.offset);
+    group = bytes.subarray(keyAt, cursor.offset);
     skipAddress(subject, cursor);
     if (length !== 4) throw wrongLength(subject, length, "4");
   } else if (kind === "event-array") {
     if (length !== 2) throw wrongLength(subject, length, "2");
   } else readPayload(subject, kind, cursor, length);
-  writer.raw(cursor.bytes.subarray(rest, cursor.offset));
+  writer.rawRange(bytes, rest, cursor.offset);
   return { group, start, end };
 }
 
@@ -173,7 +176,7 @@ function readPayload(
   cursor: CborCursor,
   length: number,
 ): void {
-  cursor.readUint();
+  cursor.readSafeUint();
   skipAddress(subject, cursor);
   if (kind === "spatial-bucket") {
     if (length < 5 || length > 7) throw wrongLength(subject, length, "5, 6 or 7");

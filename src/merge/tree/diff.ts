@@ -8,7 +8,7 @@
  * @module
  */
 
-import { bytesKey, equalBytes } from "../../encoding/bytes.ts";
+import { bytesKey, compareBytes, equalBytes } from "../../encoding/bytes.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { mapConcurrent } from "../../store/limit.ts";
 import { RunCursor } from "./run-cursor.ts";
@@ -53,7 +53,9 @@ export async function* diffIndexes<Entry extends PageEntry>(
   options: DiffOptions = {},
 ): AsyncGenerator<IndexDifference<Entry>> {
   const skipped = new SkippedPages(format, load);
-  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped);
+  const grown: Entry[] = [];
+  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped, grown);
+  if (grown.length > 0) yield { added: grown, removed: [] };
   const before = new RunCursor(baseRuns);
   const after = new RunCursor(sideRuns);
   try {
@@ -117,6 +119,7 @@ async function openBoth<Entry extends PageEntry>(
   load: PageLoader,
   options: DiffOptions,
   skipped: SkippedPages<Entry>,
+  grown: Entry[],
 ): Promise<readonly [Runs<Entry>, Runs<Entry>]> {
   const before = frontier(base);
   const after = frontier(side);
@@ -142,6 +145,9 @@ async function openBoth<Entry extends PageEntry>(
     if (height === 1) break;
     for (const level of [before, after]) if (level?.height === height) await open(level);
   }
+  if (before !== undefined && after !== undefined) {
+    await skipGrown(format, before, after, load, options, skipped, grown);
+  }
   return [runs(format, base, before, load), runs(format, side, after, load)];
 }
 
@@ -166,6 +172,50 @@ function skipShared<Entry extends PageEntry>(
   after.pages = after.pages.filter((child) => !shared.has(child.page));
 }
 
+/** Settles pairs of leaves of which one is the other with entries put in. */
+async function skipGrown<Entry extends PageEntry>(
+  format: TreeFormat<Entry>,
+  before: Frontier,
+  after: Frontier,
+  load: PageLoader,
+  options: DiffOptions,
+  skipped: SkippedPages<Entry>,
+  grown: Entry[],
+): Promise<void> {
+  if (format.leafGrowth === undefined) return;
+  const pairs: (readonly [TreeChild, TreeChild])[] = [];
+  for (let i = 0, j = 0; i < before.pages.length && j < after.pages.length;) {
+    const old = before.pages[i];
+    const own = after.pages[j];
+    if (old?.low === undefined || own?.low === undefined) return;
+    const order = compareBytes(old.low, own.low);
+    if (order === 0 && same(old.high, own.high)) pairs.push([old, own]);
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+  }
+  const settled = new Set<TreeChild>();
+  const gains = await mapConcurrent(
+    pairs,
+    options.concurrency ?? CONCURRENCY,
+    async ([old, own]) => {
+      const [base, side] = await Promise.all([load(old.page), load(own.page)]);
+      const added = format.leafGrowth?.(base, side, old, own);
+      if (added === undefined) return [];
+      settled.add(old);
+      settled.add(own);
+      return added.map((entry) => detach(format, entry));
+    },
+  );
+  for (const gain of gains) grown.push(...gain);
+  for (const child of before.pages) if (settled.has(child)) skipped.add(child, 1);
+  before.pages = before.pages.filter((child) => !settled.has(child));
+  after.pages = after.pages.filter((child) => !settled.has(child));
+}
+
+function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a !== undefined && b !== undefined && compareBytes(a, b) === 0;
+}
+
 function runs<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   source: IndexSource,
@@ -186,6 +236,15 @@ function compareSets<Entry extends PageEntry>(
   if (old.length === 1 && own.length === 1 && equalBytes(first.bytes, second.bytes)) {
     return { added: [], removed: [] };
   }
+  // Nearly all regions begin and end alike.
+  let head = 0;
+  let oldEnd = old.length;
+  let ownEnd = own.length;
+  const alike = (a: Entry | undefined, b: Entry | undefined): boolean =>
+    a !== undefined && b !== undefined && a.bytes.length === b.bytes.length &&
+    equalBytes(a.bytes, b.bytes);
+  while (head < oldEnd && head < ownEnd && alike(old[head], own[head])) head++;
+  if (head === oldEnd && head === ownEnd) return { added: [], removed: [] };
   const oldKeys = new Set(old.map(({ bytes }) => bytesKey(bytes)));
   const ownKeys = new Set(own.map(({ bytes }) => bytesKey(bytes)));
   return {

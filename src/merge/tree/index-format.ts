@@ -17,10 +17,18 @@ import type { IndexChild } from "../../model/index-page.ts";
 import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
+import { leafGrowth, leafShape } from "./leaf-growth.ts";
+import type { LeafShape } from "./leaf-growth.ts";
+import { checkChild } from "./tree-format.ts";
 import type { PageMeter, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
 
 /** Bytes at which the reference calls a page full (PAGED 5). */
 export const INDEX_PAGE_TARGET = 16_384;
+
+/** How many leaves of a base stay measured, each for the next branch that is compared with it. */
+const KEPT_SHAPES = 2_048;
+/** How many decoded internal pages are kept, likewise. */
+const KEPT_INTERNALS = 256;
 
 /** Map head, keys and type of a leaf; an internal page's type is four bytes longer. */
 const LEAF_FRAME = 1 + 5 + 5 + 6 + 6 + 8 + 9;
@@ -39,12 +47,31 @@ export function indexFormat(
   const spatial = kind === "spatial-bucket";
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
+  const shapes = new Map<string, LeafShape | undefined>();
+  const internals = new Map<string, TreePage<PageEntry>>();
   return {
     name: "Index Page",
     internalRule: "even",
+    ...(spatial
+      ? {
+        leafGrowth(base, side, baseChild, sideChild) {
+          let shape = shapes.get(baseChild.page);
+          if (shape === undefined && !shapes.has(baseChild.page)) {
+            const decoded = this.decode(base, 1, baseChild.page);
+            checkChild("Index Page", this.childOf(decoded, baseChild.page), baseChild);
+            shape = leafShape(base);
+            if (shapes.size >= KEPT_SHAPES) shapes.clear();
+            shapes.set(baseChild.page, shape);
+          }
+          return shape === undefined ? undefined : leafGrowth(kind, shape, side, sideChild);
+        },
+      } satisfies Partial<TreeFormat<PageEntry>> & ThisType<TreeFormat<PageEntry>>
+      : {}),
     key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
     decode(bytes, height, address): TreePage<PageEntry> {
+      const known = internals.get(address);
+      if (known !== undefined && height > 1) return known;
       const page = decodeIndexPage(bytes, { kind, modality, path: address });
       if ((page.type === "leaf") !== (height === 1)) {
         throw malformedObject(
@@ -53,9 +80,11 @@ export function indexFormat(
           "leaves in the last level only, as tree_height says",
         );
       }
-      return page.type === "leaf"
-        ? { leaf: true, entries: page.entries }
-        : { leaf: false, children: page.children.map(treeChild) };
+      if (page.type === "leaf") return { leaf: true, entries: page.entries };
+      const internal = { leaf: false, children: page.children.map(treeChild) } as const;
+      if (internals.size >= KEPT_INTERNALS) internals.clear();
+      internals.set(address, internal);
+      return internal;
     },
     encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
     encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),

@@ -74,6 +74,16 @@ export interface TreeFormat<Entry extends PageEntry> {
    * @throws DreamDBError malformed-cbor, malformed-object
    */
   decode(bytes: Uint8Array, height: number, address: Address): TreePage<Entry>;
+  /**
+   * The entries that the leaf `side` has and the leaf `base` lacks, when the bytes show that this is
+   * all that differs; undefined when they do not. `base` was decoded and checked before.
+   */
+  leafGrowth?(
+    base: Uint8Array,
+    side: Uint8Array,
+    baseChild: TreeChild,
+    sideChild: TreeChild,
+  ): readonly Entry[] | undefined;
   encodeLeaf(entries: readonly Entry[]): Uint8Array;
   encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
   /** What the page above says about this one; shares no memory with the page. */
@@ -124,11 +134,16 @@ export async function loadPage<Entry extends PageEntry>(
   height: number,
 ): Promise<TreePage<Entry>> {
   const page = format.decode(await load(child.page), height, child.page);
-  const actual = format.childOf(page, child.page);
+  checkChild(format.name, format.childOf(page, child.page), child);
+  return page;
+}
+
+/** Checks what the page above said about a page. @throws DreamDBError malformed-object */
+export function checkChild(name: string, actual: TreeChild, child: TreeChild): void {
   for (const key of ["start", "end", "entryCount"] as const) {
     if (child[key] !== undefined && child[key] !== actual[key]) {
       throw malformedObject(
-        { kind: format.name, path: child.page },
+        { kind: name, path: child.page },
         `its ${key} is ${actual[key]}`,
         `${child[key]}, as the page above says`,
       );
@@ -139,13 +154,12 @@ export async function loadPage<Entry extends PageEntry>(
     const found = actual[key];
     if (said !== undefined && (found === undefined || !equalBytes(said, found))) {
       throw malformedObject(
-        { kind: format.name, path: child.page },
+        { kind: name, path: child.page },
         `its ${key} key is not the one that the page above says`,
         "the same key",
       );
     }
   }
-  return page;
 }
 
 /** The root as if a page above it knew nothing about it but what the descriptor says. */
