@@ -11,7 +11,7 @@ export const controlPlaneMissing: string | undefined =
   ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"]
       .every((name) => existsSync(join(programs, name)))
     ? undefined
-    : "the control plane is not built: run scripts/install-control-plane.sh";
+    : "the control plane is not built: run scripts/build-control-plane.sh";
 
 /**
  * A real API server with the real Job controller, on the loopback. There is no scheduler and no
