@@ -66,8 +66,11 @@ export async function mergeMany(
           status,
           manifest,
           fields,
-          published.resolvedByReading,
-          await movedBranches(plan, inner),
+          published.note === "confirmed-after-unknown",
+          [
+            ...published.note === "not-synced" ? [notSynced(request.ref)] : [],
+            ...await movedBranches(plan, inner),
+          ],
         );
       case "unknown":
         throw new DreamDBError({
@@ -80,7 +83,7 @@ export async function mergeMany(
             "already merged; if not, it merges.",
         }, { cause: published.cause });
       case "lost":
-        await prepareNextAttempt(request, inner, attempt, published.found);
+        await prepareNextAttempt(request, inner, attempt, plan.trunk, published.found);
     }
   }
 }
@@ -102,6 +105,7 @@ async function prepareNextAttempt(
   request: MergeRequest,
   environment: MergeEnvironment,
   attempt: number,
+  expected: Address,
   found: Address | undefined,
 ): Promise<void> {
   if (found === undefined) {
@@ -113,24 +117,44 @@ async function prepareNextAttempt(
       next: "Create the ref again, then run the same command.",
     });
   }
-  if (attempt >= request.attempts) {
-    throw new DreamDBError({
-      code: "publish-conflict",
-      ref: request.ref,
-      attempts: attempt,
-      found: `${request.ref} moved under us ${attempt} time${
-        attempt === 1 ? "" : "s"
-      }, last to ${found}`,
-      expected: "a ref that stands still for the time of a merge",
-      next: "Nothing was published; it is safe to run the same command again, or to allow more " +
-        "tries with --attempts.",
-    });
-  }
+  if (attempt >= request.attempts) throw lostRace(request.ref, attempt, expected, found);
   const ceiling = Math.min(
     LONGEST_PAUSE_MILLISECONDS,
     FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1),
   );
   await environment.pause(environment.random() * ceiling, environment.signal);
+}
+
+function lostRace(ref: string, attempts: number, expected: Address, found: Address): DreamDBError {
+  const times = `${attempts} time${attempts === 1 ? "" : "s"}`;
+  if (found === expected) {
+    return new DreamDBError({
+      code: "publish-conflict",
+      ref,
+      attempts,
+      found: `the store refused to move ${ref} ${times}, although it still holds ${found}`,
+      expected: "a store that moves a ref which holds what it is said to hold",
+      next: "Nothing was published. Some stores report a missing permission in this way: check " +
+        `that these credentials may read and overwrite refs/${ref}.`,
+    });
+  }
+  return new DreamDBError({
+    code: "publish-conflict",
+    ref,
+    attempts,
+    found: `${ref} moved under us ${times}, last to ${found}`,
+    expected: "a ref that stands still for the time of a merge",
+    next: "Nothing was published; it is safe to run the same command again, or to allow more " +
+      "tries with --attempts.",
+  });
+}
+
+function notSynced(ref: string): Warning {
+  return {
+    code: "not-synced",
+    message: `${ref} moved, but the operating system could not confirm that it would survive a ` +
+      "loss of power",
+  };
 }
 
 /** Branches whose refs moved while they were being merged; what they gained is not in the merge. */

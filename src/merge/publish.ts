@@ -7,13 +7,14 @@
 
 import type { Address } from "../encoding/address.ts";
 import { createManifestReader } from "../history/manifest-reader.ts";
+import type { RefCommitted, RefUnknown } from "../store/connector.ts";
 import type { MergeEnvironment } from "./request.ts";
 
 /** What became of the Ref write. */
 export type Published =
-  | { readonly status: "committed"; readonly resolvedByReading: boolean }
-  | { readonly status: "lost"; readonly found: Address | undefined }
-  | { readonly status: "unknown"; readonly cause: unknown };
+  | RefCommitted
+  | RefUnknown
+  | { readonly status: "lost"; readonly found: Address | undefined };
 
 /** Ours is as new as a Manifest gets: if it is below the tip at all, then few steps below. */
 const SEARCH_DEPTH = 64;
@@ -32,16 +33,12 @@ export async function publish(
 ): Promise<Published> {
   const { connector, signal } = environment;
   await connector.flush({ signal });
-  signal?.throwIfAborted();
-  // From here on the signal is not looked at: an aborted ref write would be one of unknown outcome.
-  const outcome = await connector.compareAndSetRef(ref, expected, manifest);
-  if (outcome.status === "committed") {
-    return { status: "committed", resolvedByReading: outcome.note === "confirmed-after-unknown" };
-  }
-  if (outcome.status === "unknown") return { status: "unknown", cause: outcome.cause };
+  // An aborted signal stops it only while nothing has been sent.
+  const outcome = await connector.compareAndSetRef(ref, expected, manifest, { signal });
+  if (outcome.status !== "conflict") return outcome;
   const { found, sent } = outcome;
   if (sent && found !== undefined && await isAncestor(environment, manifest, found, expected)) {
-    return { status: "committed", resolvedByReading: true };
+    return { status: "committed", note: "confirmed-after-unknown" };
   }
   return { status: "lost", found };
 }

@@ -63,6 +63,7 @@ export type WarningCode =
   | "stale-text-index"
   | "missing-history"
   | "branch-moved"
+  | "not-synced"
   | "identical-items";
 
 /** One such thing. */

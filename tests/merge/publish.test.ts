@@ -143,6 +143,23 @@ describe("the ref moves under us", () => {
     expect(await store.connector.readRef("trunk")).toBeUndefined();
   });
 
+  test("never, and yet every write of it is refused: the permission is to be looked at", async () => {
+    const store = await twoBranches();
+    const connector = changed(store.connector, {
+      compareAndSetRef: (_name, expected) =>
+        Promise.resolve({ status: "conflict", found: expected, sent: true }),
+    });
+    await expect(store.merge(["w0", "w1"], { attempts: 2 }, { connector })).rejects.toMatchObject({
+      code: "publish-conflict",
+      fault: {
+        attempts: 2,
+        found: expect.stringContaining("although it still holds"),
+        next: expect.stringContaining("may read and overwrite refs/trunk"),
+      },
+    });
+    await expectTrunk(store, range(0, 4));
+  });
+
   test("what trunk gained makes the merge one that is refused", async () => {
     const store = await twoBranches();
     const connector = racing(store, 1, () => store.append("trunk", [rowAt(store.fields, 11, 1)]));
@@ -183,6 +200,23 @@ describe("a branch moves while it is merged", () => {
     expect((await store.merge(["w0"])).status).toBe("merged");
     await expectTrunk(store, [...MERGED, 50]);
   });
+});
+
+test("a ref that moved without being synced is a warning", async () => {
+  const store = await twoBranches();
+  const connector = changed(store.connector, {
+    async compareAndSetRef(name, expected, next, options) {
+      await store.connector.compareAndSetRef(name, expected, next, options);
+      return { status: "committed", note: "not-synced" };
+    },
+  });
+  const report = await store.merge(["w0", "w1"], {}, { connector });
+  expect(report).toMatchObject({
+    status: "merged",
+    resolvedByReading: false,
+    warnings: [{ code: "not-synced" }],
+  });
+  await expectTrunk(store, MERGED);
 });
 
 describe("the answer to the ref write is lost", () => {
@@ -336,6 +370,39 @@ describe("the run ends at any call to the store", () => {
     await expect(store.merge(["w0", "w1"], {}, { connector, signal: controller.signal }))
       .rejects.toThrow("stopped");
     expect(await store.tip("trunk")).toBe(before);
+  });
+
+  test("a run that is aborted while the ref is waited for leaves the ref alone", async () => {
+    const store = await twoBranches();
+    const controller = new AbortController();
+    const connector = changed(store.connector, {
+      compareAndSetRef(name, expected, next, options) {
+        controller.abort(new Error("stopped"));
+        return store.connector.compareAndSetRef(name, expected, next, options);
+      },
+    });
+    await expect(store.merge(["w0", "w1"], {}, { connector, signal: controller.signal }))
+      .rejects.toThrow("stopped");
+    await expectTrunk(store, range(0, 4));
+  });
+
+  test("a run that is aborted once the ref has moved ends well", async () => {
+    const store = await twoBranches();
+    const controller = new AbortController();
+    const connector = changed(store.connector, {
+      async compareAndSetRef(name, expected, next, options) {
+        const outcome = await store.connector.compareAndSetRef(name, expected, next, options);
+        controller.abort(new Error("stopped"));
+        return outcome;
+      },
+    });
+    const report = await store.merge(
+      ["w0", "w1"],
+      {},
+      { connector, signal: controller.signal },
+    );
+    expect(report.status).toBe("merged");
+    await expectTrunk(store, MERGED);
   });
 });
 
