@@ -5,6 +5,7 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
 import { bytesKey, compareBytes, concatBytes } from "../encoding/bytes.ts";
 import { CborCursor } from "../encoding/cbor-cursor.ts";
 import { CborWriter } from "../encoding/cbor-writer.ts";
@@ -47,6 +48,15 @@ function withoutRemoved(run: EntryRun, removed: JoinInput["removed"]): EntryRun 
   return { bytes: concatBytes(kept), offsets: Uint32Array.from(offsets) };
 }
 
+/** Where the encoded start of a spatial entry ends, counted from the entry's first byte. */
+function startEnd(bytes: Uint8Array): number {
+  const cursor = new CborCursor(bytes);
+  cursor.readArrayLength();
+  cursor.skip();
+  cursor.skip();
+  return cursor.offset;
+}
+
 /** How many of the first entries of `run`, from `from` on, belong before `entry`. */
 function placeOf(
   content: InlineContent,
@@ -54,21 +64,28 @@ function placeOf(
   entry: IndexEntry,
   from: number,
 ): number {
+  const spatial = content.kind === "spatial-bucket";
+  const runBuffer = asBuffer(run.bytes);
+  const key = entry.bytes;
+  const keyEnd = spatial ? startEnd(key) : 0;
+  // The length of a cell of up to 23 letters stands in its head, that of others behind it.
+  const shortCell = (key[1] ?? 0) < 0x78;
   const before = (index: number): boolean => {
-    const bytes = run.bytes.subarray(run.offsets[index], run.offsets[index + 1]);
-    // Of two entries with cells of one length the bytes behind the head sort as (cell, start).
-    if (content.kind === "spatial-bucket" && bytes[1] === entry.bytes[1]) {
-      const order = compareBytes(bytes.subarray(1), entry.bytes.subarray(1));
-      return order <= 0 ||
-        compareEntries(
-            content.kind,
-            parseIndexEntry(content.subject, content.kind, bytes),
-            entry,
-          ) <= 0;
+    const at = run.offsets[index] ?? 0;
+    // Of two entries with cells of one length the bytes from the cell to the start's end sort as
+    // (cell, start), since shortest heads sort as numbers do.
+    if (
+      spatial && runBuffer[at + 1] === key[1] && (shortCell || runBuffer[at + 2] === key[2])
+    ) {
+      return runBuffer.compare(key, 1, keyEnd, at + 1, at + keyEnd) <= 0;
     }
     return compareEntries(
       content.kind,
-      parseIndexEntry(content.subject, content.kind, bytes),
+      parseIndexEntry(
+        content.subject,
+        content.kind,
+        run.bytes.subarray(at, run.offsets[index + 1]),
+      ),
       entry,
     ) <= 0;
   };
@@ -86,6 +103,10 @@ function placeOf(
     else high = middle;
   }
   return low;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**
