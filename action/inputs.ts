@@ -41,6 +41,9 @@ export interface Inputs {
   readonly timeout: number | undefined;
   readonly endpoint: string | undefined;
   readonly region: string | undefined;
+  readonly profile: string | undefined;
+  /** How long to wait for the lock of a ref in a folder, in milliseconds. */
+  readonly lockTimeout: number | undefined;
   readonly failOn: FailOn;
   readonly reportFile: string | undefined;
   readonly summary: boolean;
@@ -131,6 +134,8 @@ export function readInputs(source: InputSource): InputResult {
     timeout: take<number | undefined>("timeout", undefined, parseDuration),
     endpoint: optional("endpoint"),
     region: optional("region"),
+    profile: optional("profile"),
+    lockTimeout: take<number | undefined>("lock-timeout", undefined, parseDuration),
     failOn: take<FailOn>(
       "fail-on",
       "refusal",

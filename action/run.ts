@@ -96,7 +96,8 @@ async function readEventOf({ environment, readFile }: Runner): Promise<WorkflowE
  * @throws DreamDBError permission-denied when a pull request from a fork is to write
  */
 function checkAccess(runner: Runner, inputs: Inputs, event: WorkflowEvent): void {
-  if (inputs.backend.startsWith("file:") || hasCredentials(runner.environment)) return;
+  if (inputs.backend.startsWith("file:") || inputs.profile !== undefined) return;
+  if (hasCredentials(runner.environment)) return;
   if (event.fromFork && !inputs.dryRun) {
     throw new DreamDBError({
       code: "permission-denied",
@@ -127,6 +128,8 @@ async function merge(
     onWait: (message) => runner.log(message),
     ...inputs.endpoint === undefined ? {} : { endpoint: inputs.endpoint },
     ...inputs.region === undefined ? {} : { region: inputs.region },
+    ...inputs.profile === undefined ? {} : { profile: inputs.profile },
+    ...inputs.lockTimeout === undefined ? {} : { lockTimeout: inputs.lockTimeout },
   });
   try {
     const branches = await branchesOf(runner, inputs, connector, signal);

@@ -64021,6 +64021,7 @@ function createPageWriter(connector, timeline, modality, concurrency, options) {
 }
 
 // src/merge/join-track.ts
+import { Buffer as Buffer7 } from "node:buffer";
 function withoutRemoved(run, removed) {
   const count = run.offsets.length - 1;
   if (removed.size === 0 || count === 0)
@@ -64038,14 +64039,25 @@ function withoutRemoved(run, removed) {
     return run;
   return { bytes: concatBytes(kept), offsets: Uint32Array.from(offsets) };
 }
+function startEnd(bytes) {
+  const cursor = new CborCursor(bytes);
+  cursor.readArrayLength();
+  cursor.skip();
+  cursor.skip();
+  return cursor.offset;
+}
 function placeOf(content, run, entry, from) {
+  const spatial = content.kind === "spatial-bucket";
+  const runBuffer = asBuffer3(run.bytes);
+  const key = entry.bytes;
+  const keyEnd = spatial ? startEnd(key) : 0;
+  const shortCell = (key[1] ?? 0) < 120;
   const before = (index) => {
-    const bytes = run.bytes.subarray(run.offsets[index], run.offsets[index + 1]);
-    if (content.kind === "spatial-bucket" && bytes[1] === entry.bytes[1]) {
-      const order = compareBytes(bytes.subarray(1), entry.bytes.subarray(1));
-      return order <= 0 || compareEntries(content.kind, parseIndexEntry(content.subject, content.kind, bytes), entry) <= 0;
+    const at = run.offsets[index] ?? 0;
+    if (spatial && runBuffer[at + 1] === key[1] && (shortCell || runBuffer[at + 2] === key[2])) {
+      return runBuffer.compare(key, 1, keyEnd, at + 1, at + keyEnd) <= 0;
     }
-    return compareEntries(content.kind, parseIndexEntry(content.subject, content.kind, bytes), entry) <= 0;
+    return compareEntries(content.kind, parseIndexEntry(content.subject, content.kind, run.bytes.subarray(at, run.offsets[index + 1])), entry) <= 0;
   };
   const count = run.offsets.length - 1;
   let step = 1;
@@ -64063,6 +64075,9 @@ function placeOf(content, run, entry, from) {
       high = middle;
   }
   return low;
+}
+function asBuffer3(bytes) {
+  return Buffer7.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 function joinEntries({ trunk, removed, added }) {
   const run = withoutRemoved(trunk.run(), removed);
@@ -64536,16 +64551,12 @@ var SEARCH_DEPTH = 64;
 async function publish(environment, ref, expected, manifest) {
   const { connector, signal } = environment;
   await connector.flush({ signal });
-  signal?.throwIfAborted();
-  const outcome = await connector.compareAndSetRef(ref, expected, manifest);
-  if (outcome.status === "committed") {
-    return { status: "committed", resolvedByReading: outcome.note === "confirmed-after-unknown" };
-  }
-  if (outcome.status === "unknown")
-    return { status: "unknown", cause: outcome.cause };
+  const outcome = await connector.compareAndSetRef(ref, expected, manifest, { signal });
+  if (outcome.status !== "conflict")
+    return outcome;
   const { found, sent } = outcome;
   if (sent && found !== undefined && await isAncestor(environment, manifest, found, expected)) {
-    return { status: "committed", resolvedByReading: true };
+    return { status: "committed", note: "confirmed-after-unknown" };
   }
   return { status: "lost", found };
 }
@@ -64636,7 +64647,10 @@ async function mergeMany(request, environment) {
     const published = await publish(inner, request.ref, plan.trunk, manifest);
     switch (published.status) {
       case "committed":
-        return finish(status, manifest, fields, published.resolvedByReading, await movedBranches(plan, inner));
+        return finish(status, manifest, fields, published.note === "confirmed-after-unknown", [
+          ...published.note === "not-synced" ? [notSynced(request.ref)] : [],
+          ...await movedBranches(plan, inner)
+        ]);
       case "unknown":
         throw new DreamDBError({
           code: "publish-unknown",
@@ -64647,7 +64661,7 @@ async function mergeMany(request, environment) {
           next: `Run the same command again: if ${request.ref} holds the merge, it says ` + "already merged; if not, it merges."
         }, { cause: published.cause });
       case "lost":
-        await prepareNextAttempt(request, inner, attempt, published.found);
+        await prepareNextAttempt(request, inner, attempt, plan.trunk, published.found);
     }
   }
 }
@@ -64661,7 +64675,7 @@ async function write(plan, environment) {
     return { manifest: tip, fields: new Map };
   return await executeMerge(plan, sides, environment);
 }
-async function prepareNextAttempt(request, environment, attempt, found) {
+async function prepareNextAttempt(request, environment, attempt, expected, found) {
   if (found === undefined) {
     throw new DreamDBError({
       code: "ref-missing",
@@ -64671,18 +64685,37 @@ async function prepareNextAttempt(request, environment, attempt, found) {
       next: "Create the ref again, then run the same command."
     });
   }
-  if (attempt >= request.attempts) {
-    throw new DreamDBError({
-      code: "publish-conflict",
-      ref: request.ref,
-      attempts: attempt,
-      found: `${request.ref} moved under us ${attempt} time${attempt === 1 ? "" : "s"}, last to ${found}`,
-      expected: "a ref that stands still for the time of a merge",
-      next: "Nothing was published; it is safe to run the same command again, or to allow more " + "tries with --attempts."
-    });
-  }
+  if (attempt >= request.attempts)
+    throw lostRace(request.ref, attempt, expected, found);
   const ceiling = Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1));
   await environment.pause(environment.random() * ceiling, environment.signal);
+}
+function lostRace(ref, attempts, expected, found) {
+  const times = `${attempts} time${attempts === 1 ? "" : "s"}`;
+  if (found === expected) {
+    return new DreamDBError({
+      code: "publish-conflict",
+      ref,
+      attempts,
+      found: `the store refused to move ${ref} ${times}, although it still holds ${found}`,
+      expected: "a store that moves a ref which holds what it is said to hold",
+      next: "Nothing was published. Some stores report a missing permission in this way: check " + `that these credentials may read and overwrite refs/${ref}.`
+    });
+  }
+  return new DreamDBError({
+    code: "publish-conflict",
+    ref,
+    attempts,
+    found: `${ref} moved under us ${times}, last to ${found}`,
+    expected: "a ref that stands still for the time of a merge",
+    next: "Nothing was published; it is safe to run the same command again, or to allow more " + "tries with --attempts."
+  });
+}
+function notSynced(ref) {
+  return {
+    code: "not-synced",
+    message: `${ref} moved, but the operating system could not confirm that it would survive a ` + "loss of power"
+  };
 }
 async function movedBranches(plan, environment) {
   const merged = plan.branches.filter(({ state }) => state === "merged");
@@ -66779,6 +66812,8 @@ function readInputs(source) {
     timeout: take("timeout", undefined, parseDuration),
     endpoint: optional("endpoint"),
     region: optional("region"),
+    profile: optional("profile"),
+    lockTimeout: take("lock-timeout", undefined, parseDuration),
     failOn: take("fail-on", "refusal", (name, text) => parseChoice(name, text, ["error", "refusal", "warning"])),
     reportFile: optional("report-file"),
     summary: take("summary", true, parseBoolean)
@@ -67042,7 +67077,9 @@ async function readEventOf({ environment, readFile }) {
   return readEvent(environment["GITHUB_EVENT_NAME"], payload);
 }
 function checkAccess(runner, inputs, event) {
-  if (inputs.backend.startsWith("file:") || hasCredentials(runner.environment))
+  if (inputs.backend.startsWith("file:") || inputs.profile !== undefined)
+    return;
+  if (hasCredentials(runner.environment))
     return;
   if (event.fromFork && !inputs.dryRun) {
     throw new DreamDBError({
@@ -67066,7 +67103,9 @@ async function merge(runner, inputs, effects, signal) {
     concurrency: inputs.concurrency,
     onWait: (message) => runner.log(message),
     ...inputs.endpoint === undefined ? {} : { endpoint: inputs.endpoint },
-    ...inputs.region === undefined ? {} : { region: inputs.region }
+    ...inputs.region === undefined ? {} : { region: inputs.region },
+    ...inputs.profile === undefined ? {} : { profile: inputs.profile },
+    ...inputs.lockTimeout === undefined ? {} : { lockTimeout: inputs.lockTimeout }
   });
   try {
     const branches = await branchesOf(runner, inputs, connector, signal);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { readInputs } from "../../action/inputs.ts";
 import { failureOutputs } from "../../action/outputs.ts";
+import { dreamdb } from "../support/dreamdb.ts";
 import { projectRoot } from "../support/fixtures.ts";
 import { tableBelow } from "./markdown-table.ts";
 
@@ -73,6 +74,21 @@ describe("action.yml", () => {
 
   test("runs the committed bundle on Node 24", () => {
     expect(metadata.runs).toEqual({ using: "node24", main: "dist/index.js" });
+  });
+});
+
+describe("the flags of merge-many", () => {
+  /** Flags that are about terminals, second names of others, or refuse safety. */
+  const notInputs = ["ref-name", "branch", "unsafe-no-lock", "json", "quiet", "progress"];
+
+  test("are all inputs of the Action, but for those of a terminal", async () => {
+    const { stdout } = await dreamdb(["merge-many", "--help"]);
+    const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?--([a-z-]+)/gm)].map(([, name = ""]) => name);
+    expect(flags).toContain("backend");
+    const others = [...notInputs, "color", "debug", "help"];
+    expect(flags.filter((name) => !(name in metadata.inputs))).toEqual(
+      flags.filter((name) => others.includes(name)),
+    );
   });
 });
 
