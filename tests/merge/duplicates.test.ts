@@ -17,6 +17,8 @@ import {
 
 setDefaultTimeout(60_000);
 
+const ORDERS = [["w0", "w1"], ["w1", "w0"]] as const;
+
 type Values = Readonly<Record<string, FieldValue | undefined>>;
 
 /** Values other than those that follow from the anchor. */
@@ -184,15 +186,15 @@ describe("records of shared history that one branch has changed", () => {
     await store.append("w0", [rowAt(store.fields, 30, 1)]);
     return store;
   };
-  test.each([["w0", "w1"], ["w1", "w0"]])("re-appended there: %s, %s", async (...order) => {
+  test.each(ORDERS)("re-appended there: %s, %s", async (first, second) => {
     const store = await shared();
     await store.append("w1", [rowAt(store.fields, 12, 1, { emb: embedded(99, 1) })]);
-    const refusal = refusalOf(await store.merge(order), "emb");
+    const refusal = refusalOf(await store.merge([first, second]), "emb");
     expect(refusal.code).toBe("duplicate-anchor");
     expect(refusal.anchors).toEqual([anchorAt(12)]);
   });
 
-  test.each([["w0", "w1"], ["w1", "w0"]])("lost there: %s, %s", async (...order) => {
+  test.each(ORDERS)("lost there: %s, %s", async (first, second) => {
     const store = await shared();
     const base = await recordsOf(store, "emb");
     await store.replaceEntries(
@@ -201,7 +203,7 @@ describe("records of shared history that one branch has changed", () => {
       (entries) => entries.filter(({ start }) => start < anchorAt(base.length)),
     );
     await store.append("w1", [rowAt(store.fields, 40, 1)]);
-    const refusal = refusalOf(await store.merge(order), "emb");
+    const refusal = refusalOf(await store.merge([first, second]), "emb");
     expect(refusal.code).toBe("records-missing");
     expect(refusal.anchors).toEqual(range(10, 14).map(anchorAt));
   });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { addressBytes, addressOf } from "../../src/encoding/address.ts";
 import { concatBytes, toHex } from "../../src/encoding/bytes.ts";
@@ -6,6 +6,8 @@ import { indexEntryRun, inlineDifference } from "../../src/merge/inline-differen
 import { encodeSpatialEntry } from "../../src/model/index-entry.ts";
 import { anchorAt, blob } from "../support/rows.ts";
 import { cellName } from "../support/store-fields.ts";
+
+setDefaultTimeout(60_000);
 
 const ADDRESSES = Array.from({ length: 3 }, (_, index) => addressBytes(addressOf(blob(index))));
 

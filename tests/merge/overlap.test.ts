@@ -1,8 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { meetsAny, mergeIntervals, overlappingIntervals } from "../../src/merge/overlap.ts";
 import type { OwnedInterval } from "../../src/merge/overlap.ts";
 import { anchorAt } from "../support/rows.ts";
+
+setDefaultTimeout(60_000);
 
 const interval = (largest: number) =>
   fc.tuple(fc.nat(largest), fc.nat(6)).map(([start, length]) => ({

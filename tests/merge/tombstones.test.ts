@@ -23,25 +23,24 @@ async function headOf(store: StoreBuilder, ref: string) {
 }
 
 describe("deletions of all sides count", () => {
-  test.each(
-    [
-      ["nobody's", {}, []],
-      ["trunk's", { trunk: [1] }, [1]],
-      ["one branch's", { w0: [1] }, [1]],
-      ["two branches'", { w0: [1], w1: [2] }, [1, 2]],
-      ["of one record, twice", { w0: [1], w1: [1] }, [1]],
-      ["everybody's", { trunk: [0], w0: [1], w1: [2] }, [0, 1, 2]],
-      ["of a record that nobody has", { w0: [500] }, [500]],
-    ] as const,
-  )("%s", async (_, deletions, expected) => {
+  const deletionsOf: readonly [string, Readonly<Record<string, readonly number[]>>, number[]][] = [
+    ["nobody's", {}, []],
+    ["trunk's", { trunk: [1] }, [1]],
+    ["one branch's", { w0: [1] }, [1]],
+    ["two branches'", { w0: [1], w1: [2] }, [1, 2]],
+    ["of one record, twice", { w0: [1], w1: [1] }, [1]],
+    ["everybody's", { trunk: [0], w0: [1], w1: [2] }, [0, 1, 2]],
+    ["of a record that nobody has", { w0: [500] }, [500]],
+  ];
+  test.each(deletionsOf)("%s", async (_, deletions, expected) => {
     const store = await forked(2, ONE_FIELD);
     for (const [ref, indexes] of Object.entries(deletions)) {
-      await store.delete(ref, indexes.map((index) => anchorAt(index)));
+      await store.delete(ref, indexes.map(anchorAt));
     }
     await store.append("w0", [rowAt(store.fields, 10)]);
     await store.append("w1", [rowAt(store.fields, 20)]);
     expectMerged(await store.merge(["w0", "w1"]));
-    expect(await deletedOn(store)).toEqual([...expected]);
+    expect(await deletedOn(store)).toEqual(expected);
   });
 
   test("deletions before the fork are not lost", async () => {
