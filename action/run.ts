@@ -74,7 +74,7 @@ export async function runAction(
     await tell(runner, inputs, url, report);
   } catch (thrown) {
     const error = toFault(thrown, stop);
-    if (error.code === "internal" && thrown instanceof Error) runner.log(`${thrown.stack}`);
+    if (error.code === "internal" && thrown instanceof Error) runner.log(redact(`${thrown.stack}`));
     const title = `The merge into ${inputs.ref} failed: ${error.code}`;
     const { ref, dryRun } = inputs;
     const failed = failedMergeDocument({ backend: redact(inputs.backend), ref, dryRun }, error);

@@ -58902,6 +58902,9 @@ function trackPath(timeline, modality, address) {
 function indexPagePath(timeline, modality, address) {
   return within(timeline, modality, "index", address);
 }
+function videoItemKeyIndexPath(timeline, modality, address) {
+  return within(timeline, modality, "video-item-key-index", address);
+}
 function bucketPath(timeline, modality, address) {
   return within(timeline, modality, "bucket", address);
 }
@@ -60654,7 +60657,7 @@ var LISTED_ANCHORS = 100;
 
 // src/merge/duplicate-judgement.ts
 var TRUNK = 0;
-function judgeDuplicates(field, kind, occurrences, keyDoubles, names, mayBeIdentical) {
+function judgeDuplicates(field, kind, occurrences, names, mayBeIdentical) {
   const groups = new Map;
   const dropped = new Map;
   const standing = new Set;
@@ -60693,16 +60696,6 @@ function judgeDuplicates(field, kind, occurrences, keyDoubles, names, mayBeIdent
       addresses: distinctAddresses(entries)
     };
   });
-  if (keyDoubles.size > 0 && refusals.length === 0) {
-    refusals.push({
-      code: "duplicate-anchor",
-      message: `${keyDoubles.size} item keys of the field ${field.field} were added twice`,
-      next: "Give each item its own key, or ingest it on one branch only.",
-      sides: [...new Set(field.changed.map(({ side }) => side.name))],
-      field: field.field,
-      modality: field.modality
-    });
-  }
   return {
     refusals,
     dropped,
@@ -60741,6 +60734,1234 @@ function evidence2(kind, entries) {
   if (anchorsInIndex(kind))
     return {};
   return { values: [...new Set(entries.map(valueText))].sort().slice(0, LISTED_ANCHORS) };
+}
+
+// src/merge/tree/descriptor.ts
+function treeOf(index) {
+  const { root, treeHeight: height, pageCount } = index;
+  return index.form === "paged" ? { root, height, pageCount, entryCount: index.totalItems, fanout: index.fanout } : { root, height, pageCount, entryCount: index.totalEntries, fanout: undefined };
+}
+function pagedIndex(tree) {
+  return {
+    form: "paged",
+    root: tree.root,
+    fanout: tree.fanout ?? 0,
+    pageCount: tree.pageCount,
+    totalItems: tree.entryCount,
+    treeHeight: tree.height
+  };
+}
+function btreeIndex(tree) {
+  return {
+    form: "scalar-btree-v1",
+    root: tree.root,
+    pageCount: tree.pageCount,
+    treeHeight: tree.height,
+    totalEntries: tree.entryCount
+  };
+}
+
+// src/model/page-entry.ts
+function uintLength(value) {
+  if (value < 24)
+    return 1;
+  if (value < 256)
+    return 2;
+  if (value < 65536)
+    return 3;
+  return value < 4294967296 ? 5 : 9;
+}
+function skipAddress(subject, cursor) {
+  const { bytes: all, offset } = cursor;
+  if (all[offset] === 88 && all[offset + 1] === 33 && all[offset + 2] === 30 && offset + 35 <= all.length) {
+    cursor.offset = offset + 35;
+    return;
+  }
+  const bytes = cursor.readBytes();
+  if (bytes.length !== 33 || bytes[0] !== 30) {
+    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
+  }
+}
+function readAddress2(subject, cursor) {
+  const bytes = cursor.readBytes();
+  if (bytes.length !== 33 || bytes[0] !== 30) {
+    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
+  }
+  return addressFromBytes(bytes);
+}
+function expectKey(subject, cursor, key) {
+  const found = cursor.readText();
+  if (found !== key) {
+    throw malformedObject(subject, `the key ${JSON.stringify(found.slice(0, 40))}`, `${JSON.stringify(key)}, the next key of this kind of page`);
+  }
+}
+function expectEnd(subject, cursor) {
+  if (cursor.done)
+    return;
+  throw malformedObject(subject, `${cursor.bytes.length - cursor.offset} bytes after the object`, "nothing behind it");
+}
+
+// src/model/video-key-page.ts
+function decodeVideoKeyPage(bytes, path) {
+  const subject = { kind: "VideoItem key page", path };
+  const cursor = new CborCursor(bytes);
+  const fields = cursor.readMapLength();
+  if (fields !== 3)
+    throw malformedObject(subject, `${fields} fields`, "3 fields");
+  expectKey(subject, cursor, "v");
+  const version = cursor.readUint();
+  if (version !== 1n)
+    throw malformedObject(subject, `version ${version}`, "1");
+  expectKey(subject, cursor, "type");
+  const type = cursor.readText();
+  if (type !== "leaf" && type !== "internal") {
+    throw malformedObject(subject, `the type ${JSON.stringify(type)}`, '"leaf" or "internal"');
+  }
+  expectKey(subject, cursor, type === "leaf" ? "entries" : "children");
+  const count = cursor.readArrayLength();
+  if (count === 0)
+    throw malformedObject(subject, "no entries", "at least one");
+  const page = type === "leaf" ? { type, entries: readEntries(subject, cursor, count) } : { type, children: readChildren(subject, cursor, count) };
+  expectEnd(subject, cursor);
+  return page;
+}
+function encodeVideoKeyPage(page) {
+  const writer = new CborWriter(16400);
+  writer.mapHead(3);
+  writer.text("v");
+  writer.uint(1);
+  writer.text("type");
+  writer.text(page.type);
+  if (page.type === "leaf") {
+    writer.text("entries");
+    writer.arrayHead(page.entries.length);
+    for (const { key, start, duration, item } of page.entries) {
+      writer.arrayHead(4);
+      writer.bytes(key);
+      writer.uint(start);
+      writer.uint(duration);
+      writer.bytes(addressBytes(item));
+    }
+  } else {
+    writer.text("children");
+    writer.arrayHead(page.children.length);
+    for (const { firstKey, lastKey, page: below, itemCount } of page.children) {
+      writer.arrayHead(4);
+      writer.bytes(firstKey);
+      writer.bytes(lastKey);
+      writer.bytes(addressBytes(below));
+      writer.uint(itemCount);
+    }
+  }
+  return writer.finish();
+}
+function readEntries(subject, cursor, count) {
+  const entries = [];
+  for (let index = 0;index < count; index++) {
+    const length = cursor.readArrayLength();
+    if (length !== 4)
+      throw malformedObject(subject, `entry ${index} has ${length} elements`, "4");
+    const key = cursor.readBytes();
+    requireAbove(subject, entries.at(-1)?.key, key);
+    const start = cursor.readUint();
+    const duration = cursor.readUint();
+    if (duration === 0n || start + duration > MAX_U64) {
+      throw malformedObject(subject, `an item from ${start} for ${duration}`, "a time range");
+    }
+    entries.push({ key, start, duration, item: readAddress2(subject, cursor) });
+  }
+  return entries;
+}
+function readChildren(subject, cursor, count) {
+  const children = [];
+  for (let index = 0;index < count; index++) {
+    const length = cursor.readArrayLength();
+    if (length !== 4)
+      throw malformedObject(subject, `child ${index} has ${length} elements`, "4");
+    const firstKey = cursor.readBytes();
+    const lastKey = cursor.readBytes();
+    requireAbove(subject, children.at(-1)?.lastKey, firstKey);
+    if (compareBytes(firstKey, lastKey) > 0) {
+      throw malformedObject(subject, `child ${index} ends before it begins`, "first <= last key");
+    }
+    const page = readAddress2(subject, cursor);
+    children.push({ firstKey, lastKey, page, itemCount: cursor.readSafeUint() });
+  }
+  return children;
+}
+function requireAbove(subject, before, key) {
+  if (before === undefined || compareBytes(before, key) < 0)
+    return;
+  throw malformedObject(subject, "keys out of order", "keys strictly ascending");
+}
+
+// src/merge/tree/counting-meter.ts
+class CountingMeter {
+  #room;
+  #most;
+  #lengthOf;
+  #count = 0;
+  #length = 0;
+  constructor(room, most, lengthOf) {
+    this.#room = room;
+    this.#most = most;
+    this.#lengthOf = lengthOf;
+  }
+  tryAdd(item) {
+    const count = this.#count + 1;
+    const length = this.#length + this.#lengthOf(item);
+    const full = count > this.#most || uintLength(count) + length > this.#room;
+    if (full && this.#count > 0)
+      return false;
+    this.#count = count;
+    this.#length = length;
+    return true;
+  }
+  clear() {
+    this.#count = 0;
+    this.#length = 0;
+  }
+}
+
+// src/model/index-leaf.ts
+function pagedKind(kind) {
+  switch (kind) {
+    case "spatial-bucket":
+    case "fragment":
+    case "event-array":
+    case "video-item":
+      return kind;
+    default:
+      return;
+  }
+}
+var NO_GROUP2 = new Uint8Array(0);
+var ENCODED_ADDRESS = 35;
+var ZERO = 48;
+var ONE = 49;
+function readLeafEntries(subject, kind, cursor, count, pageStart) {
+  const writer = new CborWriter(cursor.bytes.length - cursor.offset + 18 * count);
+  const ends = [];
+  const parsed = [];
+  for (let index = 0;index < count; index++) {
+    parsed.push(readLeafEntry(subject, kind, cursor, writer, pageStart));
+    ends.push(writer.length);
+  }
+  const bytes = writer.finish();
+  const entries = parsed.map(({ group, start, end }, index) => ({
+    bytes: bytes.subarray(ends[index - 1] ?? 0, ends[index]),
+    group,
+    start,
+    end
+  }));
+  entries.forEach((entry, index) => {
+    const before = entries[index - 1];
+    if (before !== undefined && comparePageEntries(kind, before, entry) > 0) {
+      throw malformedObject(subject, `entry ${index} is out of order`, "entries ascending");
+    }
+  });
+  return entries;
+}
+function writeLeafEntry(writer, kind, entry, pageStart) {
+  const timesAt = timesOffset(kind, entry);
+  writer.raw(entry.bytes.subarray(0, timesAt));
+  writer.uint(entry.start - pageStart);
+  if (kind !== "event-array")
+    writer.uint(entry.end - entry.start);
+  writer.raw(entry.bytes.subarray(timesAt + absoluteTimesLength(kind, entry)));
+}
+function leafEntryFixedLength(kind, entry) {
+  const duration = kind === "event-array" ? 0 : uintLength(entry.end - entry.start);
+  return entry.bytes.length - absoluteTimesLength(kind, entry) + duration;
+}
+function comparePageEntries(kind, a, b) {
+  const byCell = kind === "spatial-bucket" ? compareBytes(a.group, b.group) : 0;
+  if (byCell !== 0)
+    return byCell;
+  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
+}
+function checkCell(subject, cell) {
+  let valid = cell.length > 0;
+  for (let index = 0;valid && index < cell.length; index++) {
+    valid = cell[index] === ZERO || cell[index] === ONE;
+  }
+  if (valid)
+    return;
+  throw malformedObject(subject, `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`, "a text of 0 and 1");
+}
+function readLeafEntry(subject, kind, cursor, writer, pageStart) {
+  const { bytes } = cursor;
+  const from = cursor.offset;
+  const length = cursor.readArrayLength();
+  let group = NO_GROUP2;
+  if (kind === "spatial-bucket") {
+    group = cursor.readTextBytes();
+    checkCell(subject, group);
+  } else if (kind === "event-array")
+    skipAddress(subject, cursor);
+  writer.rawRange(bytes, from, cursor.offset);
+  const start = pageStart + cursor.readUint();
+  const duration = kind === "event-array" ? 1n : cursor.readUint();
+  const end = start + duration;
+  if (duration === 0n || end > MAX_U64) {
+    throw malformedObject(subject, `an entry from ${start} to ${end}`, "a start below the end");
+  }
+  writer.uint(start);
+  if (kind === "video-item")
+    writer.uint(duration);
+  else if (kind !== "event-array")
+    writer.uint(end);
+  const rest = cursor.offset;
+  if (kind === "video-item") {
+    const keyAt = cursor.offset;
+    cursor.readBytes();
+    group = bytes.subarray(keyAt, cursor.offset);
+    skipAddress(subject, cursor);
+    if (length !== 4)
+      throw wrongLength2(subject, length, "4");
+  } else if (kind === "event-array") {
+    if (length !== 2)
+      throw wrongLength2(subject, length, "2");
+  } else
+    readPayload(subject, kind, cursor, length);
+  writer.rawRange(bytes, rest, cursor.offset);
+  return { group, start, end };
+}
+function readPayload(subject, kind, cursor, length) {
+  cursor.readSafeUint();
+  skipAddress(subject, cursor);
+  if (kind === "spatial-bucket") {
+    if (length < 5 || length > 7)
+      throw wrongLength2(subject, length, "5, 6 or 7");
+    if (length > 5)
+      cursor.readUint();
+    if (length > 6)
+      skipAddress(subject, cursor);
+    return;
+  }
+  if (length < 4 || length > 6)
+    throw wrongLength2(subject, length, "4, 5 or 6");
+  if (length === 4)
+    return;
+  if (cursor.readBoolean() !== (length === 5)) {
+    throw wrongLength2(subject, length, "5 with true (chunked) or 6 with false (packed)");
+  }
+  if (length === 6)
+    cursor.readUint();
+}
+function wrongLength2(subject, length, expected) {
+  return malformedObject(subject, `an entry of ${length} elements`, expected);
+}
+function timesOffset(kind, entry) {
+  if (kind === "event-array")
+    return 1 + ENCODED_ADDRESS;
+  if (kind !== "spatial-bucket")
+    return 1;
+  return 1 + uintLength(entry.group.length) + entry.group.length;
+}
+function absoluteTimesLength(kind, entry) {
+  const start = uintLength(entry.start);
+  switch (kind) {
+    case "event-array":
+      return start;
+    case "video-item":
+      return start + uintLength(entry.end - entry.start);
+    default:
+      return start + uintLength(entry.end);
+  }
+}
+
+// src/model/index-page.ts
+var PAGE_LIMIT = 1048576;
+function decodeIndexPage(bytes, context) {
+  const subject = { kind: "Index Page", path: context.path };
+  if (bytes.length > PAGE_LIMIT) {
+    throw malformedObject(subject, `${bytes.length} bytes`, `at most ${PAGE_LIMIT}`);
+  }
+  const cursor = new CborCursor(bytes);
+  const fields = cursor.readMapLength();
+  if (fields !== 5)
+    throw malformedObject(subject, `${fields} fields`, "5 fields");
+  expectKey(subject, cursor, "type");
+  const type = cursor.readText();
+  if (type !== "leaf" && type !== "internal") {
+    throw malformedObject(subject, `the type ${JSON.stringify(type)}`, '"leaf" or "internal"');
+  }
+  expectKey(subject, cursor, "t_max");
+  const end = cursor.readUint();
+  expectKey(subject, cursor, "t_min");
+  const start = cursor.readUint();
+  expectKey(subject, cursor, "entries");
+  const count = cursor.readArrayLength();
+  if (count === 0)
+    throw malformedObject(subject, "no entries", "at least one");
+  const page = type === "leaf" ? { type, start, end, entries: readLeafEntries(subject, context.kind, cursor, count, start) } : { type, start, end, children: readChildren2(subject, context.kind, cursor, count) };
+  expectKey(subject, cursor, "modality");
+  const modality = cursor.readText();
+  if (modality !== context.modality) {
+    throw malformedObject(subject, `the modality ${JSON.stringify(modality)}`, `${JSON.stringify(context.modality)}, that of its Track`);
+  }
+  expectEnd(subject, cursor);
+  checkBounds(subject, page);
+  return page;
+}
+function encodeIndexLeaf(kind, modality, entries) {
+  const { start, end } = bounds(entries);
+  const writer = new CborWriter(16400);
+  writeHead(writer, "leaf", start, end, entries.length);
+  for (const entry of entries)
+    writeLeafEntry(writer, kind, entry, start);
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+function encodeIndexInternal(modality, children) {
+  const { start, end } = bounds(children);
+  const writer = new CborWriter(16400);
+  writeHead(writer, "internal", start, end, children.length);
+  for (const child of children)
+    writeChild(writer, child);
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+function indexChildLength(child) {
+  const writer = new CborWriter(96);
+  writeChild(writer, child);
+  return writer.length;
+}
+function bounds(items) {
+  let start = items[0]?.start ?? 0n;
+  let end = items[0]?.end ?? 0n;
+  for (const item of items) {
+    if (item.start < start)
+      start = item.start;
+    if (item.end > end)
+      end = item.end;
+  }
+  return { start, end };
+}
+function writeHead(writer, type, start, end, count) {
+  writer.mapHead(5);
+  writer.text("type");
+  writer.text(type);
+  writer.text("t_max");
+  writer.uint(end);
+  writer.text("t_min");
+  writer.uint(start);
+  writer.text("entries");
+  writer.arrayHead(count);
+}
+function writeChild(writer, child) {
+  const cells = child.firstCell !== undefined && child.lastCell !== undefined;
+  writer.arrayHead(cells ? 6 : 4);
+  writer.uint(child.start);
+  writer.uint(child.end);
+  writer.bytes(addressBytes(child.page));
+  writer.uint(child.itemCount);
+  for (const cell of [child.firstCell, child.lastCell]) {
+    if (cell !== undefined)
+      writer.text(new TextDecoder().decode(cell));
+  }
+}
+function readChildren2(subject, kind, cursor, count) {
+  const children = [];
+  for (let index = 0;index < count; index++) {
+    const length = cursor.readArrayLength();
+    const withCells = kind === "spatial-bucket" && length === 6;
+    if (length !== 4 && !withCells) {
+      throw malformedObject(subject, `child ${index} has ${length} elements`, kind === "spatial-bucket" ? "6, or 4 in the old form" : "4");
+    }
+    const start = cursor.readUint();
+    const end = cursor.readUint();
+    const page = readAddress2(subject, cursor);
+    const itemCount = cursor.readSafeUint();
+    const firstCell = withCells ? cursor.readTextBytes() : undefined;
+    const lastCell = withCells ? cursor.readTextBytes() : undefined;
+    if (firstCell !== undefined)
+      checkCell(subject, firstCell);
+    if (lastCell !== undefined)
+      checkCell(subject, lastCell);
+    children.push({ page, start, end, itemCount, firstCell, lastCell });
+  }
+  children.forEach((child, index) => {
+    const before = children[index - 1];
+    if (before !== undefined && !inOrder(kind, before, child)) {
+      throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
+    }
+  });
+  return children;
+}
+function inOrder(kind, before, after) {
+  if (kind !== "spatial-bucket")
+    return before.start <= after.start;
+  const { firstCell, lastCell } = after;
+  if (before.lastCell === undefined || firstCell === undefined || lastCell === undefined) {
+    return before.lastCell === firstCell;
+  }
+  return compareBytes(before.lastCell, firstCell) <= 0 && compareBytes(firstCell, lastCell) <= 0;
+}
+function checkBounds(subject, page) {
+  const actual = bounds(page.type === "leaf" ? page.entries : page.children);
+  if (actual.start !== page.start || actual.end !== page.end) {
+    throw malformedObject(subject, `t_min ${page.start} and t_max ${page.end}`, `${actual.start} and ${actual.end}, the bounds of what is in the page`);
+  }
+}
+
+// src/merge/tree/leaf-growth.ts
+import { Buffer as Buffer6 } from "node:buffer";
+
+// src/merge/inline-difference.ts
+import { Buffer as Buffer5 } from "node:buffer";
+function wrongCount(found, expected) {
+  return malformedObject({ kind: "track" }, `${found} entries in an index that says it has ${expected}`, `${expected} entries and nothing behind them`);
+}
+function indexEntryRun(bytes, count) {
+  const offsets = new Uint32Array(count + 1);
+  const cursor = new CborCursor(bytes);
+  for (let index = 0;index < count; index++) {
+    offsets[index] = cursor.offset;
+    cursor.skip();
+  }
+  offsets[count] = cursor.offset;
+  if (!cursor.done)
+    throw wrongCount(count + 1, count);
+  return { bytes, offsets };
+}
+var FIRST_BLOCK = 512;
+var LARGEST_BLOCK = 1 << 20;
+function commonPrefix(a, aStart, b, bStart) {
+  const limit = Math.min(a.length - aStart, b.length - bStart);
+  let matched = 0;
+  let block = FIRST_BLOCK;
+  while (matched < limit) {
+    let length = Math.min(block, limit - matched);
+    const differs = (size) => a.compare(b, bStart + matched, bStart + matched + size, aStart + matched, aStart + matched + size) !== 0;
+    if (!differs(length)) {
+      matched += length;
+      block = Math.min(block * 2, LARGEST_BLOCK);
+      continue;
+    }
+    while (length > 1) {
+      const half = length >> 1;
+      if (differs(half))
+        length = half;
+      else {
+        matched += half;
+        length -= half;
+      }
+    }
+    return matched;
+  }
+  return matched;
+}
+function entryAt(offsets, position) {
+  let low = 0;
+  let high = offsets.length - 1;
+  while (low < high) {
+    const middle = low + high + 1 >> 1;
+    if ((offsets[middle] ?? 0) <= position)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+function asBuffer2(bytes) {
+  return Buffer5.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+function inlineDifference(base, side, sideCount) {
+  const { bytes, offsets } = base;
+  const baseBuffer = asBuffer2(bytes);
+  const sideBuffer = asBuffer2(side);
+  const count = offsets.length - 1;
+  const cursor = new CborCursor(side);
+  const added = [];
+  const removed = [];
+  let next = 0;
+  let position = 0;
+  while (next < count && position < side.length) {
+    const start = offsets[next] ?? 0;
+    const matched = commonPrefix(baseBuffer, start, sideBuffer, position);
+    const reached = entryAt(offsets, start + matched);
+    if (reached > next) {
+      position += (offsets[reached] ?? 0) - start;
+      next = reached;
+      continue;
+    }
+    cursor.offset = position;
+    cursor.skip();
+    const ours = bytes.subarray(start, offsets[next + 1]);
+    const theirs = side.subarray(position, cursor.offset);
+    const order = compareBytes(theirs.subarray(1), ours.subarray(1));
+    if (order <= 0) {
+      added.push(theirs);
+      position = cursor.offset;
+    }
+    if (order >= 0) {
+      removed.push(ours);
+      next++;
+    }
+  }
+  for (;next < count; next++)
+    removed.push(bytes.subarray(offsets[next], offsets[next + 1]));
+  for (cursor.offset = position;!cursor.done; ) {
+    const start = cursor.offset;
+    cursor.skip();
+    added.push(side.subarray(start, cursor.offset));
+  }
+  const found = count - removed.length + added.length;
+  if (found !== sideCount)
+    throw wrongCount(found, sideCount);
+  return cancel(added, removed);
+}
+function cancel(added, removed) {
+  if (added.length === 0 || removed.length === 0)
+    return { added, removed };
+  const addedKeys = new Set(added.map(bytesKey));
+  const removedKeys = new Set(removed.map(bytesKey));
+  return {
+    added: added.filter((entry) => !removedKeys.has(bytesKey(entry))),
+    removed: removed.filter((entry) => !addedKeys.has(bytesKey(entry)))
+  };
+}
+
+// src/merge/tree/leaf-growth.ts
+function readHead(cursor) {
+  if (cursor.readMapLength() !== 5 || cursor.readText() !== "type")
+    return;
+  if (cursor.readText() !== "leaf" || cursor.readText() !== "t_max")
+    return;
+  const end = cursor.readUint();
+  if (cursor.readText() !== "t_min")
+    return;
+  const start = cursor.readUint();
+  if (cursor.readText() !== "entries")
+    return;
+  const count = cursor.readArrayLength();
+  return { start, end, count, entriesAt: cursor.offset };
+}
+function leafShape(bytes) {
+  const cursor = new CborCursor(bytes);
+  const head = readHead(cursor);
+  if (head === undefined)
+    return;
+  const offsets = new Uint32Array(head.count + 1);
+  for (let index = 0;index < head.count; index++) {
+    offsets[index] = cursor.offset;
+    cursor.skip();
+  }
+  offsets[head.count] = cursor.offset;
+  const buffer = Buffer6.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let index = 1;index < head.count; index++) {
+    const before = offsets[index - 1] ?? 0;
+    const at = offsets[index] ?? 0;
+    if (compareKeys2(buffer, before, buffer, at) >= 0)
+      return;
+  }
+  return { bytes: buffer, offsets, start: head.start, end: head.end };
+}
+function keyLength(bytes, entryAtByte) {
+  const head = bytes[entryAtByte + 1] ?? 0;
+  const cell = head < 120 ? 1 + head - 96 : 2 + (bytes[entryAtByte + 2] ?? 0);
+  const start = bytes[entryAtByte + 1 + cell] ?? 0;
+  return cell + 1 + (start < 24 ? 0 : 1 << start - 24);
+}
+function compareKeys2(a, aEntry, b, bEntry) {
+  return a.compare(b, bEntry + 1, bEntry + 1 + keyLength(b, bEntry), aEntry + 1, aEntry + 1 + keyLength(a, aEntry));
+}
+function leafGrowth(kind, base, side, child) {
+  const cursor = new CborCursor(side);
+  const head = readHead(cursor);
+  const { offsets } = base;
+  const count = offsets.length - 1;
+  if (head === undefined || head.start !== base.start || head.count < count)
+    return;
+  if (child.start !== head.start || child.end !== head.end || child.entryCount !== head.count) {
+    return;
+  }
+  const sideBuffer = Buffer6.from(side.buffer, side.byteOffset, side.byteLength);
+  const textHead = base.bytes[(offsets[0] ?? 0) + 1];
+  const added = [];
+  let end = base.end;
+  let position = head.entriesAt;
+  let next = 0;
+  let previous = -1;
+  while (next < count) {
+    const start = offsets[next] ?? 0;
+    const matched = commonPrefix(base.bytes, start, sideBuffer, position);
+    const reached = Math.min(entryAt(offsets, start + matched), count);
+    if (reached > next) {
+      position += (offsets[reached] ?? 0) - start;
+      next = reached;
+      previous = -1;
+      continue;
+    }
+    if (next === 0 || added.length >= head.count - count)
+      return;
+    cursor.offset = position;
+    const [entry] = readLeafEntries({ kind: "Index Page", path: child.page }, kind, cursor, 1, head.start);
+    if (entry === undefined || sideBuffer[position + 1] !== textHead)
+      return;
+    const after = previous < 0 ? compareKeys2(base.bytes, offsets[next - 1] ?? 0, sideBuffer, position) < 0 : compareKeys2(sideBuffer, previous, sideBuffer, position) < 0;
+    if (!after || compareKeys2(sideBuffer, position, base.bytes, start) >= 0)
+      return;
+    if (equalTo(child.low, entry.group) || equalTo(child.high, entry.group))
+      return;
+    if (entry.end > end)
+      end = entry.end;
+    added.push(entry);
+    previous = position;
+    position = cursor.offset;
+  }
+  if (count + added.length !== head.count || end !== head.end)
+    return;
+  const tail = base.bytes.subarray(offsets[count]);
+  return tail.equals(sideBuffer.subarray(position)) ? added : undefined;
+}
+function equalTo(key, group) {
+  return key === undefined || compareBytes(key, group) === 0;
+}
+
+// src/merge/tree/tree-format.ts
+function sortedEntries2(format, entries) {
+  return Array.from(entries, (entry) => format.entry(entry)).sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
+}
+function detach(format, entry) {
+  const { bytes, group, start, end } = entry;
+  return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
+}
+async function loadPage(format, load, child, height) {
+  const page = format.decode(await load(child.page), height, child.page);
+  checkChild(format.name, format.childOf(page, child.page), child);
+  return page;
+}
+function checkChild(name, actual, child) {
+  for (const key of ["start", "end", "entryCount"]) {
+    if (child[key] !== undefined && child[key] !== actual[key]) {
+      throw malformedObject({ kind: name, path: child.page }, `its ${key} is ${actual[key]}`, `${child[key]}, as the page above says`);
+    }
+  }
+  for (const key of ["low", "high"]) {
+    const said = child[key];
+    const found = actual[key];
+    if (said !== undefined && (found === undefined || !equalBytes(said, found))) {
+      throw malformedObject({ kind: name, path: child.page }, `its ${key} key is not the one that the page above says`, "the same key");
+    }
+  }
+}
+function rootOf(tree) {
+  return {
+    page: tree.root,
+    low: undefined,
+    high: undefined,
+    start: undefined,
+    end: undefined,
+    entryCount: undefined
+  };
+}
+
+// src/merge/tree/index-format.ts
+var INDEX_PAGE_TARGET = 16384;
+var KEPT_SHAPES = 2048;
+var KEPT_INTERNALS = 256;
+var LEAF_FRAME = 1 + 5 + 5 + 6 + 6 + 8 + 9;
+var INTERNAL_FRAME = LEAF_FRAME + 4;
+function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
+  const spatial = kind === "spatial-bucket";
+  const modalityLength = new TextEncoder().encode(modality).length;
+  const tail = uintLength(modalityLength) + modalityLength;
+  const shapes = new Map;
+  const internals = new Map;
+  return {
+    name: "Index Page",
+    internalRule: "even",
+    canonical: false,
+    ...spatial ? {
+      leafGrowth(base, side, baseChild, sideChild) {
+        let shape = shapes.get(baseChild.page);
+        if (shape === undefined && !shapes.has(baseChild.page)) {
+          const decoded = this.decode(base, 1, baseChild.page);
+          checkChild("Index Page", this.childOf(decoded, baseChild.page), baseChild);
+          shape = leafShape(base);
+          if (shapes.size >= KEPT_SHAPES)
+            shapes.clear();
+          shapes.set(baseChild.page, shape);
+        }
+        return shape === undefined ? undefined : leafGrowth(kind, shape, side, sideChild);
+      }
+    } : {},
+    key: (entry) => spatial ? entry.group : undefined,
+    entry: (entry) => entry,
+    decode(bytes, height, address) {
+      const known = internals.get(address);
+      if (known !== undefined && height > 1)
+        return known;
+      const page = decodeIndexPage(bytes, { kind, modality, path: address });
+      if (page.type === "leaf" !== (height === 1)) {
+        throw malformedObject({ kind: "Index Page", path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
+      }
+      if (page.type === "leaf")
+        return { leaf: true, entries: page.entries };
+      const internal = { leaf: false, children: page.children.map(treeChild) };
+      if (internals.size >= KEPT_INTERNALS)
+        internals.clear();
+      internals.set(address, internal);
+      return internal;
+    },
+    encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
+    encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),
+    childOf(page, address) {
+      const items = page.leaf ? page.entries : page.children;
+      let start;
+      let end;
+      for (const item of items) {
+        if (item.start !== undefined && (start === undefined || item.start < start)) {
+          start = item.start;
+        }
+        if (item.end !== undefined && (end === undefined || item.end > end))
+          end = item.end;
+      }
+      const entryCount = page.leaf ? page.entries.length : page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0);
+      const [low, high] = !spatial ? [undefined, undefined] : page.leaf ? [page.entries[0]?.group.slice(), page.entries.at(-1)?.group.slice()] : [page.children[0]?.low, page.children.at(-1)?.high];
+      return { page: address, low, high, start, end, entryCount };
+    },
+    leafMeter: () => new LeafMeter(kind, pageTarget - LEAF_FRAME - tail),
+    internalMeter: () => new InternalMeter(pageTarget - INTERNAL_FRAME - tail),
+    compare: (a, b) => comparePageEntries(kind, a, b),
+    compareRegion: (a, b) => spatial ? compareBytes(a.group, b.group) : compareTimes(a, b),
+    canRoute: (children) => !spatial || children.every((child) => child.low !== undefined),
+    reaches(child, entry) {
+      if (!spatial)
+        return child.start !== undefined && child.start <= entry.start;
+      return child.low !== undefined && compareBytes(child.low, entry.group) <= 0;
+    },
+    isBefore(child, entry) {
+      if (!spatial)
+        return child.start !== undefined && entry.start < child.start;
+      return child.low !== undefined && compareBytes(entry.group, child.low) < 0;
+    },
+    isAfter(child, entry) {
+      if (!spatial)
+        return child.end !== undefined && entry.start >= child.end;
+      return child.high !== undefined && compareBytes(entry.group, child.high) > 0;
+    }
+  };
+}
+function compareTimes(a, b) {
+  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
+}
+function treeChild(child) {
+  const { page, start, end, itemCount, firstCell, lastCell } = child;
+  return { page, start, end, entryCount: itemCount, low: firstCell, high: lastCell };
+}
+function indexChild(child) {
+  return {
+    page: child.page,
+    start: child.start ?? 0n,
+    end: child.end ?? 0n,
+    itemCount: child.entryCount ?? 0,
+    firstCell: child.low,
+    lastCell: child.high
+  };
+}
+
+class LeafMeter {
+  #kind;
+  #room;
+  #starts = [];
+  #fixed = 0;
+  #relative = 0;
+  #start = 0n;
+  #end = 0n;
+  constructor(kind, room) {
+    this.#kind = kind;
+    this.#room = room;
+  }
+  tryAdd(entry) {
+    const first = this.#starts.length === 0;
+    const start = first || entry.start < this.#start ? entry.start : this.#start;
+    const end = first || entry.end > this.#end ? entry.end : this.#end;
+    const fixed = this.#fixed + leafEntryFixedLength(this.#kind, entry);
+    let relative = uintLength(entry.start - start);
+    if (start === this.#start)
+      relative += this.#relative;
+    else
+      for (const other of this.#starts)
+        relative += uintLength(other - start);
+    const size = uintLength(start) + uintLength(end) + uintLength(this.#starts.length + 1) + fixed + relative;
+    if (!first && size > this.#room)
+      return false;
+    this.#starts.push(entry.start);
+    this.#fixed = fixed;
+    this.#relative = relative;
+    this.#start = start;
+    this.#end = end;
+    return true;
+  }
+  clear() {
+    this.#starts = [];
+    this.#fixed = 0;
+    this.#relative = 0;
+  }
+}
+
+class InternalMeter {
+  #room;
+  #count = 0;
+  #length = 0;
+  #start = 0n;
+  #end = 0n;
+  constructor(room) {
+    this.#room = room;
+  }
+  tryAdd(child) {
+    const first = this.#count === 0;
+    const childStart = child.start ?? 0n;
+    const childEnd = child.end ?? 0n;
+    const start = first || childStart < this.#start ? childStart : this.#start;
+    const end = first || childEnd > this.#end ? childEnd : this.#end;
+    const length = this.#length + indexChildLength(indexChild(child));
+    const size = uintLength(start) + uintLength(end) + uintLength(this.#count + 1) + length;
+    if (!first && size > this.#room)
+      return false;
+    this.#count++;
+    this.#length = length;
+    this.#start = start;
+    this.#end = end;
+    return true;
+  }
+  clear() {
+    this.#count = 0;
+    this.#length = 0;
+  }
+}
+
+// src/merge/tree/video-key-format.ts
+var EMPTY = new Uint8Array(0);
+var LEAF_FRAME2 = 1 + 2 + 1 + 5 + 5 + 8;
+var INTERNAL_FRAME2 = LEAF_FRAME2 + 5;
+function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET) {
+  const subject = { kind: "VideoItem key page" };
+  return {
+    name: subject.kind,
+    internalRule: "even",
+    canonical: false,
+    key: (entry) => entry.group,
+    entry: (entry) => entry,
+    decode(bytes, height, address) {
+      const page = decodeVideoKeyPage(bytes, address);
+      if (page.type === "leaf" !== (height === 1)) {
+        throw malformedObject({ ...subject, path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
+      }
+      return page.type === "leaf" ? { leaf: true, entries: page.entries.map(videoKeyEntry) } : { leaf: false, children: page.children.map(treeChild2) };
+    },
+    encodeLeaf: (entries) => encodeVideoKeyPage({ type: "leaf", entries: entries.map(({ bytes }) => keyEntry(bytes)) }),
+    encodeInternal: (children) => encodeVideoKeyPage({ type: "internal", children: children.map(keyChild) }),
+    childOf(page, address) {
+      const [firstKey, lastKey, itemCount] = page.leaf ? [
+        page.entries[0]?.group.slice(),
+        page.entries.at(-1)?.group.slice(),
+        page.entries.length
+      ] : [
+        page.children[0]?.low,
+        page.children.at(-1)?.high,
+        page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0)
+      ];
+      return treeChild2({
+        page: address,
+        firstKey: firstKey ?? EMPTY,
+        lastKey: lastKey ?? EMPTY,
+        itemCount
+      });
+    },
+    leafMeter: () => new CountingMeter(pageTarget - LEAF_FRAME2, Infinity, (e) => e.bytes.length),
+    internalMeter: () => new CountingMeter(pageTarget - INTERNAL_FRAME2, Infinity, childLength),
+    compare: (a, b) => compareBytes(a.group, b.group),
+    compareRegion: (a, b) => compareBytes(a.group, b.group),
+    canRoute: () => true,
+    reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.group) <= 0,
+    isBefore: (child, entry) => compareBytes(entry.group, child.low ?? EMPTY) < 0,
+    isAfter: (child, entry) => compareBytes(entry.group, child.high ?? EMPTY) > 0
+  };
+  function keyEntry(bytes) {
+    const cursor = new CborCursor(bytes);
+    cursor.readArrayLength();
+    const key = cursor.readBytes();
+    const start = cursor.readUint();
+    const duration = cursor.readUint();
+    return { key, start, duration, item: readAddress2(subject, cursor) };
+  }
+}
+function videoKeyEntry({ key, start, duration, item }) {
+  const writer = new CborWriter(80 + key.length);
+  writer.arrayHead(4);
+  writer.bytes(key);
+  writer.uint(start);
+  writer.uint(duration);
+  writer.bytes(addressBytes(item));
+  return { bytes: writer.finish(), group: key, start, end: start + duration };
+}
+function treeChild2({ page, firstKey, lastKey, itemCount }) {
+  return {
+    page,
+    low: firstKey,
+    high: lastKey,
+    start: undefined,
+    end: undefined,
+    entryCount: itemCount
+  };
+}
+function keyChild({ page, low, high, entryCount }) {
+  return {
+    page,
+    firstKey: low ?? EMPTY,
+    lastKey: high ?? EMPTY,
+    itemCount: entryCount ?? 0
+  };
+}
+function childLength({ low = EMPTY, high = EMPTY, entryCount = 0 }) {
+  return 1 + uintLength(low.length) + low.length + uintLength(high.length) + high.length + 35 + uintLength(entryCount);
+}
+
+// src/merge/tree/walk.ts
+var READ_AHEAD = 8;
+async function* walkLeaves(format, tree, load, options = {}) {
+  const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
+  const leaves = leafPages(format, tree, load, options, counter);
+  for await (const entries of loadLeaves(format, load, leaves, options.readAhead)) {
+    counter.leaves++;
+    counter.entries += entries.length;
+    yield entries;
+  }
+  const statistics = {
+    height: tree.height,
+    pageCount: counter.pages,
+    leafCount: counter.leaves,
+    entryCount: counter.entries,
+    fanout: counter.fanout
+  };
+  if (options.within === undefined)
+    checkNumbers(format, tree, statistics);
+  return statistics;
+}
+async function* loadLeaves(format, load, leaves, readAhead = READ_AHEAD) {
+  const pending = [];
+  let last;
+  const take = async () => {
+    const next = pending.shift();
+    const entries = await next?.entries ?? [];
+    const first = entries[0];
+    if (last !== undefined && first !== undefined && format.compareRegion(last, first) > 0) {
+      throw malformedObject({ kind: format.name, path: next?.leaf.page }, "it begins before the end of the leaf to its left", "leaves in ascending order");
+    }
+    last = entries.at(-1);
+    return entries;
+  };
+  for await (const leaf of leaves) {
+    const entries = loadPage(format, load, leaf, 1).then((page) => page.leaf ? page.entries : []);
+    entries.catch(() => {});
+    pending.push({ leaf, entries });
+    if (pending.length > readAhead)
+      yield await take();
+  }
+  while (pending.length > 0)
+    yield await take();
+}
+async function* leafPages(format, tree, load, options, counter) {
+  const stack = [
+    { child: rootOf(tree), height: tree.height }
+  ];
+  for (let next = stack.pop();next !== undefined; next = stack.pop()) {
+    counter.pages++;
+    if (next.height === 1) {
+      yield next.child;
+      continue;
+    }
+    const page = await loadPage(format, load, next.child, next.height);
+    if (page.leaf)
+      continue;
+    checkFanout(format, tree, page.children.length, next.child);
+    counter.fanout = Math.max(counter.fanout, page.children.length);
+    for (const child of page.children.toReversed()) {
+      if (options.within?.(child) ?? true)
+        stack.push({ child, height: next.height - 1 });
+    }
+  }
+}
+function checkFanout(format, tree, children, page) {
+  if (tree.fanout === undefined || children <= tree.fanout)
+    return;
+  throw malformedObject({ kind: format.name, path: page.page }, `${children} children`, `at most ${tree.fanout}, the fanout of the index`);
+}
+function checkNumbers(format, tree, found) {
+  for (const key of ["pageCount", "entryCount"]) {
+    if (found[key] === tree[key])
+      continue;
+    throw malformedObject({ kind: format.name, path: tree.root }, `the tree below this root has a ${key} of ${found[key]}`, `${tree[key]}, as the Track says`);
+  }
+}
+
+// src/merge/item-keys.ts
+function keyTreeOf(track, read) {
+  const { itemKeyIndex, timeline, modality } = track;
+  if (itemKeyIndex?.form !== "paged")
+    return;
+  return {
+    tree: treeOf(itemKeyIndex),
+    load: (page) => read(videoItemKeyIndexPath(timeline, modality, page), page)
+  };
+}
+function itemKey({ bytes }) {
+  const cursor = new CborCursor(bytes);
+  cursor.readArrayLength();
+  cursor.readUint();
+  cursor.readUint();
+  return cursor.readBytes();
+}
+function byKey({ bytes, start, end }) {
+  const cursor = new CborCursor(bytes);
+  cursor.readArrayLength();
+  const timesAt = cursor.offset;
+  cursor.readUint();
+  cursor.readUint();
+  const keyAt = cursor.offset;
+  const group = cursor.readBytes();
+  const writer = new CborWriter(bytes.length);
+  writer.raw(bytes.subarray(0, timesAt));
+  writer.raw(bytes.subarray(keyAt, cursor.offset));
+  writer.raw(bytes.subarray(timesAt, keyAt));
+  writer.raw(bytes.subarray(cursor.offset));
+  return { bytes: writer.finish(), group, start, end };
+}
+function byTime({ bytes }) {
+  const cursor = new CborCursor(bytes);
+  cursor.readArrayLength();
+  const keyAt = cursor.offset;
+  cursor.readBytes();
+  const timesAt = cursor.offset;
+  cursor.readUint();
+  cursor.readUint();
+  const writer = new CborWriter(bytes.length);
+  writer.raw(bytes.subarray(0, keyAt));
+  writer.raw(bytes.subarray(timesAt, cursor.offset));
+  writer.raw(bytes.subarray(keyAt, timesAt));
+  writer.raw(bytes.subarray(cursor.offset));
+  return parseIndexEntry({ kind: "VideoItem entry" }, "video-item", writer.finish());
+}
+async function entriesWithKeys(content, keys, read) {
+  const { track } = content;
+  if (track === undefined || keys.length === 0)
+    return [];
+  const wanted = new Set(keys.map(bytesKey));
+  const found = [];
+  const keyTree = keyTreeOf(track, read);
+  if (keyTree === undefined) {
+    for await (const bytes of content.entries()) {
+      const entry = parseIndexEntry({ kind: "track" }, "video-item", bytes);
+      if (wanted.has(bytesKey(itemKey(entry))))
+        found.push(entry);
+    }
+    return found;
+  }
+  const sorted = [...keys].sort(compareBytes);
+  const within = (child) => {
+    const { low, high } = child;
+    if (low === undefined || high === undefined)
+      return true;
+    const first = sorted.find((key) => compareBytes(key, low) >= 0);
+    return first !== undefined && compareBytes(first, high) <= 0;
+  };
+  for await (const leaf of walkLeaves(videoKeyFormat(), keyTree.tree, keyTree.load, { within })) {
+    for (const entry of leaf)
+      if (wanted.has(bytesKey(entry.group)))
+        found.push(byTime(entry));
+  }
+  return found;
+}
+function checkKeyCount(track, path) {
+  const { index, itemKeyIndex } = track;
+  if (itemKeyIndex === undefined)
+    return;
+  const [items, keys] = [index, itemKeyIndex].map((each) => each.form === "inline" ? each.count : each.form === "paged" ? each.totalItems : undefined);
+  if (items === keys)
+    return;
+  throw malformedObject({ kind: "track", path }, `${items} Items by time and ${keys} by key`, "each Item once in both indexes");
+}
+
+// src/merge/item-conflicts.ts
+async function refuseItemConflicts(field, changes, holders, read, names) {
+  const added = holders.filter(({ owner }) => owner !== 0);
+  const sharingKeys = await entriesWithKeys(changes.trunk, added.map(({ entry }) => itemKey(entry)), read);
+  const trunk = new Map([...holders.filter(({ owner }) => owner === 0).map(({ entry }) => entry), ...sharingKeys].map((entry) => [bytesKey(entry.bytes), entry]));
+  const standing = [
+    ...[...trunk].filter(([key]) => !changes.removed.has(key)).map(([, entry]) => ({ entry, owner: 0, positions: [0], superseded: false })),
+    ...added.filter(({ superseded }) => !superseded)
+  ];
+  return refusalsOf(field, [...overlaps(standing), ...sharedKeys(standing)], names);
+}
+function differ(a, b) {
+  return a.owner !== b.owner && a.entry.start !== b.entry.start;
+}
+function* overlaps(holders) {
+  const sorted = holders.toSorted((a, b) => a.entry.start < b.entry.start ? -1 : a.entry.start > b.entry.start ? 1 : 0);
+  let open = [];
+  for (const holder of sorted) {
+    open = open.filter(({ entry }) => entry.end > holder.entry.start);
+    for (const other of open) {
+      if (differ(other, holder))
+        yield { reason: "time", holders: [other, holder] };
+    }
+    open.push(holder);
+  }
+}
+function* sharedKeys(holders) {
+  for (const [first, ...others] of grouped(holders, ({ entry }) => bytesKey(itemKey(entry)))) {
+    if (first === undefined)
+      continue;
+    for (const other of others) {
+      if (differ(first, other))
+        yield { reason: "key", holders: [first, other] };
+    }
+  }
+}
+function refusalsOf(field, conflicts, names) {
+  const positionsOf = ({ holders }) => [...new Set(holders.flatMap(({ positions }) => positions))].sort((a, b) => a - b);
+  const groups = grouped(conflicts, (conflict) => [conflict.reason, ...positionsOf(conflict)].join(" "));
+  return groups.flatMap((group) => {
+    const [example] = group;
+    if (example === undefined)
+      return [];
+    const { reason } = example;
+    const sides = positionsOf(example).map((position) => names[position] ?? `side ${position}`);
+    const entries = group.flatMap(({ holders }) => holders.map(({ entry }) => entry));
+    const distinct = entries.filter((entry, index) => entries.findIndex(({ bytes }) => equalBytes(bytes, entry.bytes)) === index);
+    const anchors = distinct.map(({ start }) => start).sort((a, b) => a < b ? -1 : 1);
+    const who = `${distinct.length} VideoItems of the field ${field.field}, added by ${sides.join(", ")},`;
+    return [{
+      code: "duplicate-anchor",
+      message: reason === "time" ? `${who} overlap in time; a VideoItem Track has one Item at a time` : `${who} share their keys; a key names one Item of a Track`,
+      next: reason === "time" ? "Publish the Items of one side at another time, then merge again." : "Give each Item a key of its own, or publish it on one branch only.",
+      sides,
+      field: field.field,
+      modality: field.modality,
+      anchors: anchors.slice(0, LISTED_ANCHORS),
+      anchorCount: anchors.length,
+      addresses: [...new Set(distinct.map(({ address }) => address))].slice(0, LISTED_ANCHORS)
+    }];
+  });
+}
+function grouped(items, keyOf) {
+  const groups = new Map;
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined)
+      groups.set(key, [item]);
+    else
+      group.push(item);
+  }
+  return [...groups.values()];
 }
 
 // src/merge/overlap.ts
@@ -60899,8 +62120,10 @@ async function findDuplicates(field, kind, changes, read, names, options) {
     return NOTHING;
   const holders = [...await trunkHolders(changes, added), ...added];
   const suspects = overlappingIntervals(holders.map(({ entry, owner }) => ({ start: entry.start, end: entry.end, owner }))).flatMap((index) => holders[index] ?? []);
-  const keyDoubles = kind === "video-item" ? doubledItemKeys(holders) : new Set;
-  if (suspects.length === 0 && keyDoubles.size === 0)
+  const conflicts = kind === "video-item" ? await refuseItemConflicts(field, changes, holders, read, names) : [];
+  if (conflicts.length > 0)
+    return { ...NOTHING, refusals: conflicts };
+  if (suspects.length === 0)
     return NOTHING;
   const taken = await anchorsTakenAway(changes, read, place, options.concurrency, "takenAway");
   const fromBase = changes.superseded.length === 0 ? taken : await anchorsTakenAway(changes, read, place, options.concurrency, "removed");
@@ -60916,7 +62139,7 @@ async function findDuplicates(field, kind, changes, read, names, options) {
     byOwner.set(holder.owner, list);
   });
   const doubled = doubledAnchors(byOwner);
-  if (doubled.size === 0 && keyDoubles.size === 0)
+  if (doubled.size === 0)
     return NOTHING;
   const involved = suspects.filter((_, index) => additionsOf[index]?.some((anchor) => doubled.has(anchor)) ?? false);
   const items = await mapConcurrent(involved, options.concurrency, (holder) => readItems(read, place, holder.entry));
@@ -60930,7 +62153,7 @@ async function findDuplicates(field, kind, changes, read, names, options) {
       occurrences.set(anchor, list);
     }
   });
-  return judgeDuplicates(field, kind, occurrences, keyDoubles, names, (anchor) => options.allowIdentical && !reappended.has(anchor));
+  return judgeDuplicates(field, kind, occurrences, names, (anchor) => options.allowIdentical && !reappended.has(anchor));
 }
 function anchorsReappended(holders, sets, isTaken) {
   const seen = new Map;
@@ -60949,18 +62172,6 @@ function anchorsReappended(holders, sets, isTaken) {
     }
   });
   return again;
-}
-function doubledItemKeys(holders) {
-  const owners = new Map;
-  const doubled = new Set;
-  for (const { entry, owner } of holders) {
-    const key = bytesKey(entry.group);
-    const before = owners.get(key);
-    if (before !== undefined && before !== owner)
-      doubled.add(key);
-    owners.set(key, owner);
-  }
-  return doubled;
 }
 
 // src/merge/plan-constant.ts
@@ -61090,9 +62301,9 @@ function fusableGroups(field, { kind, changes, duplicates, rewrites }, coming) {
     for (const owner of owners)
       put(entry, owner);
   }
-  return [...groups.values()].filter(({ entries, sides }) => [...entries.keys()].some((key) => dropped.has(key)) || sides.size > 1 && entries.size > 1).map(({ entries }) => [...entries.values()].sort(byTime));
+  return [...groups.values()].filter(({ entries, sides }) => [...entries.keys()].some((key) => dropped.has(key)) || sides.size > 1 && entries.size > 1).map(({ entries }) => [...entries.values()].sort(byTime2));
 }
-function byTime(a, b) {
+function byTime2(a, b) {
   if (a.start !== b.start)
     return a.start < b.start ? -1 : 1;
   return compareBytes(a.bytes, b.bytes);
@@ -61313,9 +62524,6 @@ async function planField(context, field) {
   const hot = await sidesWithHotShard(context, field);
   if (hot.length > 0) {
     return single !== undefined && hot.every((name) => name === single.side.name) ? settledPlan(context, field, "taken", single) : refusedPlan(context, field, hotShard(field, hot));
-  }
-  if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
-    return refusedPlan(context, field, unsupported(context, field));
   }
   const changes = await findChanges(sides, field, kind, context.loader);
   const duplicates = await findDuplicates(field, kind, changes, context.read, context.names, {
@@ -62185,121 +63393,6 @@ async function joinTombstones(sides, read, nowMilliseconds) {
   return { entry: { key, value }, object: { path: tombstonePath(address), bytes }, deleted };
 }
 
-// src/merge/inline-difference.ts
-import { Buffer as Buffer5 } from "node:buffer";
-function wrongCount(found, expected) {
-  return malformedObject({ kind: "track" }, `${found} entries in an index that says it has ${expected}`, `${expected} entries and nothing behind them`);
-}
-function indexEntryRun(bytes, count) {
-  const offsets = new Uint32Array(count + 1);
-  const cursor = new CborCursor(bytes);
-  for (let index = 0;index < count; index++) {
-    offsets[index] = cursor.offset;
-    cursor.skip();
-  }
-  offsets[count] = cursor.offset;
-  if (!cursor.done)
-    throw wrongCount(count + 1, count);
-  return { bytes, offsets };
-}
-var FIRST_BLOCK = 512;
-var LARGEST_BLOCK = 1 << 20;
-function commonPrefix(a, aStart, b, bStart) {
-  const limit = Math.min(a.length - aStart, b.length - bStart);
-  let matched = 0;
-  let block = FIRST_BLOCK;
-  while (matched < limit) {
-    let length = Math.min(block, limit - matched);
-    const differs = (size) => a.compare(b, bStart + matched, bStart + matched + size, aStart + matched, aStart + matched + size) !== 0;
-    if (!differs(length)) {
-      matched += length;
-      block = Math.min(block * 2, LARGEST_BLOCK);
-      continue;
-    }
-    while (length > 1) {
-      const half = length >> 1;
-      if (differs(half))
-        length = half;
-      else {
-        matched += half;
-        length -= half;
-      }
-    }
-    return matched;
-  }
-  return matched;
-}
-function entryAt(offsets, position) {
-  let low = 0;
-  let high = offsets.length - 1;
-  while (low < high) {
-    const middle = low + high + 1 >> 1;
-    if ((offsets[middle] ?? 0) <= position)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-function asBuffer2(bytes) {
-  return Buffer5.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-function inlineDifference(base, side, sideCount) {
-  const { bytes, offsets } = base;
-  const baseBuffer = asBuffer2(bytes);
-  const sideBuffer = asBuffer2(side);
-  const count = offsets.length - 1;
-  const cursor = new CborCursor(side);
-  const added = [];
-  const removed = [];
-  let next = 0;
-  let position = 0;
-  while (next < count && position < side.length) {
-    const start = offsets[next] ?? 0;
-    const matched = commonPrefix(baseBuffer, start, sideBuffer, position);
-    const reached = entryAt(offsets, start + matched);
-    if (reached > next) {
-      position += (offsets[reached] ?? 0) - start;
-      next = reached;
-      continue;
-    }
-    cursor.offset = position;
-    cursor.skip();
-    const ours = bytes.subarray(start, offsets[next + 1]);
-    const theirs = side.subarray(position, cursor.offset);
-    const order = compareBytes(theirs.subarray(1), ours.subarray(1));
-    if (order <= 0) {
-      added.push(theirs);
-      position = cursor.offset;
-    }
-    if (order >= 0) {
-      removed.push(ours);
-      next++;
-    }
-  }
-  for (;next < count; next++)
-    removed.push(bytes.subarray(offsets[next], offsets[next + 1]));
-  for (cursor.offset = position;!cursor.done; ) {
-    const start = cursor.offset;
-    cursor.skip();
-    added.push(side.subarray(start, cursor.offset));
-  }
-  const found = count - removed.length + added.length;
-  if (found !== sideCount)
-    throw wrongCount(found, sideCount);
-  return cancel(added, removed);
-}
-function cancel(added, removed) {
-  if (added.length === 0 || removed.length === 0)
-    return { added, removed };
-  const addedKeys = new Set(added.map(bytesKey));
-  const removedKeys = new Set(removed.map(bytesKey));
-  return {
-    added: added.filter((entry) => !removedKeys.has(bytesKey(entry))),
-    removed: removed.filter((entry) => !addedKeys.has(bytesKey(entry)))
-  };
-}
-
 // src/merge/inline-content.ts
 function isInline(content) {
   return content.form === "inline";
@@ -62372,194 +63465,6 @@ function emptyContent(kind, track) {
   return inlineContent(kind, { kind: "track" }, track, 0, new Uint8Array(0));
 }
 
-// src/model/page-entry.ts
-function uintLength(value) {
-  if (value < 24)
-    return 1;
-  if (value < 256)
-    return 2;
-  if (value < 65536)
-    return 3;
-  return value < 4294967296 ? 5 : 9;
-}
-function skipAddress(subject, cursor) {
-  const { bytes: all, offset } = cursor;
-  if (all[offset] === 88 && all[offset + 1] === 33 && all[offset + 2] === 30 && offset + 35 <= all.length) {
-    cursor.offset = offset + 35;
-    return;
-  }
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
-  }
-}
-function readAddress2(subject, cursor) {
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
-  }
-  return addressFromBytes(bytes);
-}
-function expectKey(subject, cursor, key) {
-  const found = cursor.readText();
-  if (found !== key) {
-    throw malformedObject(subject, `the key ${JSON.stringify(found.slice(0, 40))}`, `${JSON.stringify(key)}, the next key of this kind of page`);
-  }
-}
-function expectEnd(subject, cursor) {
-  if (cursor.done)
-    return;
-  throw malformedObject(subject, `${cursor.bytes.length - cursor.offset} bytes after the object`, "nothing behind it");
-}
-
-// src/model/index-leaf.ts
-function pagedKind(kind) {
-  switch (kind) {
-    case "spatial-bucket":
-    case "fragment":
-    case "event-array":
-    case "video-item":
-      return kind;
-    default:
-      return;
-  }
-}
-var NO_GROUP2 = new Uint8Array(0);
-var ENCODED_ADDRESS = 35;
-var ZERO = 48;
-var ONE = 49;
-function readLeafEntries(subject, kind, cursor, count, pageStart) {
-  const writer = new CborWriter(cursor.bytes.length - cursor.offset + 18 * count);
-  const ends = [];
-  const parsed = [];
-  for (let index = 0;index < count; index++) {
-    parsed.push(readLeafEntry(subject, kind, cursor, writer, pageStart));
-    ends.push(writer.length);
-  }
-  const bytes = writer.finish();
-  const entries = parsed.map(({ group, start, end }, index) => ({
-    bytes: bytes.subarray(ends[index - 1] ?? 0, ends[index]),
-    group,
-    start,
-    end
-  }));
-  entries.forEach((entry, index) => {
-    const before = entries[index - 1];
-    if (before !== undefined && comparePageEntries(kind, before, entry) > 0) {
-      throw malformedObject(subject, `entry ${index} is out of order`, "entries ascending");
-    }
-  });
-  return entries;
-}
-function writeLeafEntry(writer, kind, entry, pageStart) {
-  const timesAt = timesOffset(kind, entry);
-  writer.raw(entry.bytes.subarray(0, timesAt));
-  writer.uint(entry.start - pageStart);
-  if (kind !== "event-array")
-    writer.uint(entry.end - entry.start);
-  writer.raw(entry.bytes.subarray(timesAt + absoluteTimesLength(kind, entry)));
-}
-function leafEntryFixedLength(kind, entry) {
-  const duration = kind === "event-array" ? 0 : uintLength(entry.end - entry.start);
-  return entry.bytes.length - absoluteTimesLength(kind, entry) + duration;
-}
-function comparePageEntries(kind, a, b) {
-  const byCell = kind === "spatial-bucket" ? compareBytes(a.group, b.group) : 0;
-  if (byCell !== 0)
-    return byCell;
-  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
-}
-function checkCell(subject, cell) {
-  let valid = cell.length > 0;
-  for (let index = 0;valid && index < cell.length; index++) {
-    valid = cell[index] === ZERO || cell[index] === ONE;
-  }
-  if (valid)
-    return;
-  throw malformedObject(subject, `the cell ${JSON.stringify(new TextDecoder().decode(cell.subarray(0, 40)))}`, "a text of 0 and 1");
-}
-function readLeafEntry(subject, kind, cursor, writer, pageStart) {
-  const { bytes } = cursor;
-  const from = cursor.offset;
-  const length = cursor.readArrayLength();
-  let group = NO_GROUP2;
-  if (kind === "spatial-bucket") {
-    group = cursor.readTextBytes();
-    checkCell(subject, group);
-  } else if (kind === "event-array")
-    skipAddress(subject, cursor);
-  writer.rawRange(bytes, from, cursor.offset);
-  const start = pageStart + cursor.readUint();
-  const duration = kind === "event-array" ? 1n : cursor.readUint();
-  const end = start + duration;
-  if (duration === 0n || end > MAX_U64) {
-    throw malformedObject(subject, `an entry from ${start} to ${end}`, "a start below the end");
-  }
-  writer.uint(start);
-  if (kind === "video-item")
-    writer.uint(duration);
-  else if (kind !== "event-array")
-    writer.uint(end);
-  const rest = cursor.offset;
-  if (kind === "video-item") {
-    const keyAt = cursor.offset;
-    cursor.readBytes();
-    group = bytes.subarray(keyAt, cursor.offset);
-    skipAddress(subject, cursor);
-    if (length !== 4)
-      throw wrongLength2(subject, length, "4");
-  } else if (kind === "event-array") {
-    if (length !== 2)
-      throw wrongLength2(subject, length, "2");
-  } else
-    readPayload(subject, kind, cursor, length);
-  writer.rawRange(bytes, rest, cursor.offset);
-  return { group, start, end };
-}
-function readPayload(subject, kind, cursor, length) {
-  cursor.readSafeUint();
-  skipAddress(subject, cursor);
-  if (kind === "spatial-bucket") {
-    if (length < 5 || length > 7)
-      throw wrongLength2(subject, length, "5, 6 or 7");
-    if (length > 5)
-      cursor.readUint();
-    if (length > 6)
-      skipAddress(subject, cursor);
-    return;
-  }
-  if (length < 4 || length > 6)
-    throw wrongLength2(subject, length, "4, 5 or 6");
-  if (length === 4)
-    return;
-  if (cursor.readBoolean() !== (length === 5)) {
-    throw wrongLength2(subject, length, "5 with true (chunked) or 6 with false (packed)");
-  }
-  if (length === 6)
-    cursor.readUint();
-}
-function wrongLength2(subject, length, expected) {
-  return malformedObject(subject, `an entry of ${length} elements`, expected);
-}
-function timesOffset(kind, entry) {
-  if (kind === "event-array")
-    return 1 + ENCODED_ADDRESS;
-  if (kind !== "spatial-bucket")
-    return 1;
-  return 1 + uintLength(entry.group.length) + entry.group.length;
-}
-function absoluteTimesLength(kind, entry) {
-  const start = uintLength(entry.start);
-  switch (kind) {
-    case "event-array":
-      return start;
-    case "video-item":
-      return start + uintLength(entry.end - entry.start);
-    default:
-      return start + uintLength(entry.end);
-  }
-}
-
 // src/model/btree-page.ts
 var BTREE_LIMITS = {
   pageBytes: 65536,
@@ -62592,7 +63497,7 @@ function decodeBtreePage(bytes, context) {
   if (count === 0 || count > most) {
     throw malformedObject(subject, `${count} entries in a page of type "${type}"`, `1 to ${most}`);
   }
-  const page = type === "leaf" ? { type, entries: readEntries(subject, context.algorithm, cursor, count) } : { type, level, children: readChildren(subject, context.algorithm, cursor, count) };
+  const page = type === "leaf" ? { type, entries: readEntries2(subject, context.algorithm, cursor, count) } : { type, level, children: readChildren3(subject, context.algorithm, cursor, count) };
   expectKey(subject, cursor, "algorithm");
   const algorithm = cursor.readText();
   if (algorithm !== context.algorithm) {
@@ -62603,7 +63508,7 @@ function decodeBtreePage(bytes, context) {
 }
 function encodeBtreeLeaf(algorithm, entries) {
   const writer = new CborWriter(65600);
-  writeHead(writer, 0, entries.length);
+  writeHead2(writer, 0, entries.length);
   for (const entry of entries)
     writer.raw(entry.bytes);
   writer.text("algorithm");
@@ -62612,16 +63517,16 @@ function encodeBtreeLeaf(algorithm, entries) {
 }
 function encodeBtreeInternal(algorithm, level, children) {
   const writer = new CborWriter(16400);
-  writeHead(writer, level, children.length);
+  writeHead2(writer, level, children.length);
   for (const child of children)
-    writeChild(writer, child);
+    writeChild2(writer, child);
   writer.text("algorithm");
   writer.text(algorithm);
   return writer.finish();
 }
 function btreeChildLength(child) {
   const writer = new CborWriter(96);
-  writeChild(writer, child);
+  writeChild2(writer, child);
   return writer.length;
 }
 function btreeEntry(algorithm, entry, subject) {
@@ -62636,7 +63541,7 @@ function afterKey(entry) {
   const headLength = keyLength < 24 ? 1 : keyLength < 256 ? 2 : keyLength < 65536 ? 3 : 5;
   return entry.bytes.subarray(1 + headLength + keyLength);
 }
-function writeHead(writer, level, count) {
+function writeHead2(writer, level, count) {
   writer.mapHead(4);
   writer.text("type");
   writer.text(level === 0 ? "leaf" : "internal");
@@ -62645,13 +63550,13 @@ function writeHead(writer, level, count) {
   writer.text("entries");
   writer.arrayHead(count);
 }
-function writeChild(writer, child) {
+function writeChild2(writer, child) {
   writer.arrayHead(3);
   writer.bytes(child.low);
   writer.bytes(child.high);
   writer.bytes(addressBytes(child.page));
 }
-function readEntries(subject, algorithm, cursor, count) {
+function readEntries2(subject, algorithm, cursor, count) {
   const entries = [];
   let before;
   for (let index = 0;index < count; index++) {
@@ -62681,7 +63586,7 @@ function readEntries(subject, algorithm, cursor, count) {
   }
   return entries;
 }
-function readChildren(subject, algorithm, cursor, count) {
+function readChildren3(subject, algorithm, cursor, count) {
   const children = [];
   let highest;
   for (let index = 0;index < count; index++) {
@@ -62702,43 +63607,16 @@ function readChildren(subject, algorithm, cursor, count) {
   return children;
 }
 
-// src/merge/tree/counting-meter.ts
-class CountingMeter {
-  #room;
-  #most;
-  #lengthOf;
-  #count = 0;
-  #length = 0;
-  constructor(room, most, lengthOf) {
-    this.#room = room;
-    this.#most = most;
-    this.#lengthOf = lengthOf;
-  }
-  tryAdd(item) {
-    const count = this.#count + 1;
-    const length = this.#length + this.#lengthOf(item);
-    const full = count > this.#most || uintLength(count) + length > this.#room;
-    if (full && this.#count > 0)
-      return false;
-    this.#count = count;
-    this.#length = length;
-    return true;
-  }
-  clear() {
-    this.#count = 0;
-    this.#length = 0;
-  }
-}
-
 // src/merge/tree/btree-format.ts
-var EMPTY = new Uint8Array(0);
-var LEAF_FRAME = 1 + 5 + 5 + 6 + 8 + 10;
-var INTERNAL_FRAME = LEAF_FRAME + 4;
+var EMPTY2 = new Uint8Array(0);
+var LEAF_FRAME3 = 1 + 5 + 5 + 6 + 8 + 10;
+var INTERNAL_FRAME3 = LEAF_FRAME3 + 4;
 function btreeFormat(algorithm, limits = BTREE_LIMITS) {
   const tail = 1 + uintLength(algorithm.length) + algorithm.length;
   return {
     name: "B-tree page",
     internalRule: "greedy",
+    canonical: true,
     key: (entry) => entry.sort,
     entry: (entry) => btreeEntry(algorithm, entry),
     decode(bytes, height, address) {
@@ -62747,54 +63625,29 @@ function btreeFormat(algorithm, limits = BTREE_LIMITS) {
       if (level !== height - 1) {
         throw malformedObject({ kind: "B-tree page", path: address }, `level ${level}`, `level ${height - 1}, as tree_height says`);
       }
-      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild) };
+      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild3) };
     },
     encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
     encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
     childOf(page, address) {
       const [low, high] = page.leaf ? [page.entries[0]?.sort.slice(), page.entries.at(-1)?.sort.slice()] : [page.children[0]?.low, page.children.at(-1)?.high];
-      return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
+      return treeChild3({ page: address, low: low ?? EMPTY2, high: high ?? EMPTY2 });
     },
-    leafMeter: () => new CountingMeter(limits.pageBytes - LEAF_FRAME - tail, limits.leafFanout, (entry) => entry.bytes.length),
-    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME - tail, limits.internalFanout, (child) => btreeChildLength(btreeChild(child))),
+    leafMeter: () => new CountingMeter(limits.pageBytes - LEAF_FRAME3 - tail, limits.leafFanout, (entry) => entry.bytes.length),
+    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME3 - tail, limits.internalFanout, (child) => btreeChildLength(btreeChild(child))),
     compare: compareBtreeEntries,
     compareRegion: (a, b) => compareBytes(a.sort, b.sort),
     canRoute: () => true,
-    reaches: (child, entry) => compareBytes(child.low ?? EMPTY, entry.sort) <= 0,
-    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,
-    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY) > 0
+    reaches: (child, entry) => compareBytes(child.low ?? EMPTY2, entry.sort) <= 0,
+    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY2) < 0,
+    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY2) > 0
   };
 }
-function treeChild({ page, low, high }) {
+function treeChild3({ page, low, high }) {
   return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
 }
 function btreeChild({ page, low, high }) {
-  return { page, low: low ?? EMPTY, high: high ?? EMPTY };
-}
-
-// src/merge/tree/descriptor.ts
-function treeOf(index) {
-  const { root, treeHeight: height, pageCount } = index;
-  return index.form === "paged" ? { root, height, pageCount, entryCount: index.totalItems, fanout: index.fanout } : { root, height, pageCount, entryCount: index.totalEntries, fanout: undefined };
-}
-function pagedIndex(tree) {
-  return {
-    form: "paged",
-    root: tree.root,
-    fanout: tree.fanout ?? 0,
-    pageCount: tree.pageCount,
-    totalItems: tree.entryCount,
-    treeHeight: tree.height
-  };
-}
-function btreeIndex(tree) {
-  return {
-    form: "scalar-btree-v1",
-    root: tree.root,
-    pageCount: tree.pageCount,
-    treeHeight: tree.height,
-    totalEntries: tree.entryCount
-  };
+  return { page, low: low ?? EMPTY2, high: high ?? EMPTY2 };
 }
 
 // src/merge/tree/run-cursor.ts
@@ -62836,44 +63689,6 @@ class RunCursor {
   async close() {
     await this.#runs.return?.();
   }
-}
-
-// src/merge/tree/tree-format.ts
-function sortedEntries2(format, entries) {
-  return Array.from(entries, (entry) => format.entry(entry)).sort((a, b) => format.compare(a, b) || compareBytes(a.bytes, b.bytes));
-}
-function detach(format, entry) {
-  const { bytes, group, start, end } = entry;
-  return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
-}
-async function loadPage(format, load, child, height) {
-  const page = format.decode(await load(child.page), height, child.page);
-  checkChild(format.name, format.childOf(page, child.page), child);
-  return page;
-}
-function checkChild(name, actual, child) {
-  for (const key of ["start", "end", "entryCount"]) {
-    if (child[key] !== undefined && child[key] !== actual[key]) {
-      throw malformedObject({ kind: name, path: child.page }, `its ${key} is ${actual[key]}`, `${child[key]}, as the page above says`);
-    }
-  }
-  for (const key of ["low", "high"]) {
-    const said = child[key];
-    const found = actual[key];
-    if (said !== undefined && (found === undefined || !equalBytes(said, found))) {
-      throw malformedObject({ kind: name, path: child.page }, `its ${key} key is not the one that the page above says`, "the same key");
-    }
-  }
-}
-function rootOf(tree) {
-  return {
-    page: tree.root,
-    low: undefined,
-    high: undefined,
-    start: undefined,
-    end: undefined,
-    entryCount: undefined
-  };
 }
 
 // src/merge/tree/skipped.ts
@@ -62963,84 +63778,6 @@ function startOf(page) {
 }
 function meets(child, entry) {
   return (child.start === undefined || child.start <= entry.start) && (child.end === undefined || entry.start < child.end);
-}
-
-// src/merge/tree/walk.ts
-var READ_AHEAD = 8;
-async function* walkLeaves(format, tree, load, options = {}) {
-  const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
-  const leaves = leafPages(format, tree, load, options, counter);
-  for await (const entries of loadLeaves(format, load, leaves, options.readAhead)) {
-    counter.leaves++;
-    counter.entries += entries.length;
-    yield entries;
-  }
-  const statistics = {
-    height: tree.height,
-    pageCount: counter.pages,
-    leafCount: counter.leaves,
-    entryCount: counter.entries,
-    fanout: counter.fanout
-  };
-  if (options.within === undefined)
-    checkNumbers(format, tree, statistics);
-  return statistics;
-}
-async function* loadLeaves(format, load, leaves, readAhead = READ_AHEAD) {
-  const pending = [];
-  let last;
-  const take = async () => {
-    const next = pending.shift();
-    const entries = await next?.entries ?? [];
-    const first = entries[0];
-    if (last !== undefined && first !== undefined && format.compareRegion(last, first) > 0) {
-      throw malformedObject({ kind: format.name, path: next?.leaf.page }, "it begins before the end of the leaf to its left", "leaves in ascending order");
-    }
-    last = entries.at(-1);
-    return entries;
-  };
-  for await (const leaf of leaves) {
-    const entries = loadPage(format, load, leaf, 1).then((page) => page.leaf ? page.entries : []);
-    entries.catch(() => {});
-    pending.push({ leaf, entries });
-    if (pending.length > readAhead)
-      yield await take();
-  }
-  while (pending.length > 0)
-    yield await take();
-}
-async function* leafPages(format, tree, load, options, counter) {
-  const stack = [
-    { child: rootOf(tree), height: tree.height }
-  ];
-  for (let next = stack.pop();next !== undefined; next = stack.pop()) {
-    counter.pages++;
-    if (next.height === 1) {
-      yield next.child;
-      continue;
-    }
-    const page = await loadPage(format, load, next.child, next.height);
-    if (page.leaf)
-      continue;
-    checkFanout(format, tree, page.children.length, next.child);
-    counter.fanout = Math.max(counter.fanout, page.children.length);
-    for (const child of page.children.toReversed()) {
-      if (options.within?.(child) ?? true)
-        stack.push({ child, height: next.height - 1 });
-    }
-  }
-}
-function checkFanout(format, tree, children, page) {
-  if (tree.fanout === undefined || children <= tree.fanout)
-    return;
-  throw malformedObject({ kind: format.name, path: page.page }, `${children} children`, `at most ${tree.fanout}, the fanout of the index`);
-}
-function checkNumbers(format, tree, found) {
-  for (const key of ["pageCount", "entryCount"]) {
-    if (found[key] === tree[key])
-      continue;
-    throw malformedObject({ kind: format.name, path: tree.root }, `the tree below this root has a ${key} of ${found[key]}`, `${tree[key]}, as the Track says`);
-  }
 }
 
 // src/merge/tree/diff.ts
@@ -63222,416 +63959,6 @@ async function without(format, skipped, entries, onlyTimed) {
   return left;
 }
 
-// src/model/index-page.ts
-var PAGE_LIMIT = 1048576;
-function decodeIndexPage(bytes, context) {
-  const subject = { kind: "Index Page", path: context.path };
-  if (bytes.length > PAGE_LIMIT) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `at most ${PAGE_LIMIT}`);
-  }
-  const cursor = new CborCursor(bytes);
-  const fields = cursor.readMapLength();
-  if (fields !== 5)
-    throw malformedObject(subject, `${fields} fields`, "5 fields");
-  expectKey(subject, cursor, "type");
-  const type = cursor.readText();
-  if (type !== "leaf" && type !== "internal") {
-    throw malformedObject(subject, `the type ${JSON.stringify(type)}`, '"leaf" or "internal"');
-  }
-  expectKey(subject, cursor, "t_max");
-  const end = cursor.readUint();
-  expectKey(subject, cursor, "t_min");
-  const start = cursor.readUint();
-  expectKey(subject, cursor, "entries");
-  const count = cursor.readArrayLength();
-  if (count === 0)
-    throw malformedObject(subject, "no entries", "at least one");
-  const page = type === "leaf" ? { type, start, end, entries: readLeafEntries(subject, context.kind, cursor, count, start) } : { type, start, end, children: readChildren2(subject, context.kind, cursor, count) };
-  expectKey(subject, cursor, "modality");
-  const modality = cursor.readText();
-  if (modality !== context.modality) {
-    throw malformedObject(subject, `the modality ${JSON.stringify(modality)}`, `${JSON.stringify(context.modality)}, that of its Track`);
-  }
-  expectEnd(subject, cursor);
-  checkBounds(subject, page);
-  return page;
-}
-function encodeIndexLeaf(kind, modality, entries) {
-  const { start, end } = bounds(entries);
-  const writer = new CborWriter(16400);
-  writeHead2(writer, "leaf", start, end, entries.length);
-  for (const entry of entries)
-    writeLeafEntry(writer, kind, entry, start);
-  writer.text("modality");
-  writer.text(modality);
-  return writer.finish();
-}
-function encodeIndexInternal(modality, children) {
-  const { start, end } = bounds(children);
-  const writer = new CborWriter(16400);
-  writeHead2(writer, "internal", start, end, children.length);
-  for (const child of children)
-    writeChild2(writer, child);
-  writer.text("modality");
-  writer.text(modality);
-  return writer.finish();
-}
-function indexChildLength(child) {
-  const writer = new CborWriter(96);
-  writeChild2(writer, child);
-  return writer.length;
-}
-function bounds(items) {
-  let start = items[0]?.start ?? 0n;
-  let end = items[0]?.end ?? 0n;
-  for (const item of items) {
-    if (item.start < start)
-      start = item.start;
-    if (item.end > end)
-      end = item.end;
-  }
-  return { start, end };
-}
-function writeHead2(writer, type, start, end, count) {
-  writer.mapHead(5);
-  writer.text("type");
-  writer.text(type);
-  writer.text("t_max");
-  writer.uint(end);
-  writer.text("t_min");
-  writer.uint(start);
-  writer.text("entries");
-  writer.arrayHead(count);
-}
-function writeChild2(writer, child) {
-  const cells = child.firstCell !== undefined && child.lastCell !== undefined;
-  writer.arrayHead(cells ? 6 : 4);
-  writer.uint(child.start);
-  writer.uint(child.end);
-  writer.bytes(addressBytes(child.page));
-  writer.uint(child.itemCount);
-  for (const cell of [child.firstCell, child.lastCell]) {
-    if (cell !== undefined)
-      writer.text(new TextDecoder().decode(cell));
-  }
-}
-function readChildren2(subject, kind, cursor, count) {
-  const children = [];
-  for (let index = 0;index < count; index++) {
-    const length = cursor.readArrayLength();
-    const withCells = kind === "spatial-bucket" && length === 6;
-    if (length !== 4 && !withCells) {
-      throw malformedObject(subject, `child ${index} has ${length} elements`, kind === "spatial-bucket" ? "6, or 4 in the old form" : "4");
-    }
-    const start = cursor.readUint();
-    const end = cursor.readUint();
-    const page = readAddress2(subject, cursor);
-    const itemCount = cursor.readSafeUint();
-    const firstCell = withCells ? cursor.readTextBytes() : undefined;
-    const lastCell = withCells ? cursor.readTextBytes() : undefined;
-    if (firstCell !== undefined)
-      checkCell(subject, firstCell);
-    if (lastCell !== undefined)
-      checkCell(subject, lastCell);
-    children.push({ page, start, end, itemCount, firstCell, lastCell });
-  }
-  children.forEach((child, index) => {
-    const before = children[index - 1];
-    if (before !== undefined && !inOrder(kind, before, child)) {
-      throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
-    }
-  });
-  return children;
-}
-function inOrder(kind, before, after) {
-  if (kind !== "spatial-bucket")
-    return before.start <= after.start;
-  const { firstCell, lastCell } = after;
-  if (before.lastCell === undefined || firstCell === undefined || lastCell === undefined) {
-    return before.lastCell === firstCell;
-  }
-  return compareBytes(before.lastCell, firstCell) <= 0 && compareBytes(firstCell, lastCell) <= 0;
-}
-function checkBounds(subject, page) {
-  const actual = bounds(page.type === "leaf" ? page.entries : page.children);
-  if (actual.start !== page.start || actual.end !== page.end) {
-    throw malformedObject(subject, `t_min ${page.start} and t_max ${page.end}`, `${actual.start} and ${actual.end}, the bounds of what is in the page`);
-  }
-}
-
-// src/merge/tree/leaf-growth.ts
-import { Buffer as Buffer6 } from "node:buffer";
-function readHead(cursor) {
-  if (cursor.readMapLength() !== 5 || cursor.readText() !== "type")
-    return;
-  if (cursor.readText() !== "leaf" || cursor.readText() !== "t_max")
-    return;
-  const end = cursor.readUint();
-  if (cursor.readText() !== "t_min")
-    return;
-  const start = cursor.readUint();
-  if (cursor.readText() !== "entries")
-    return;
-  const count = cursor.readArrayLength();
-  return { start, end, count, entriesAt: cursor.offset };
-}
-function leafShape(bytes) {
-  const cursor = new CborCursor(bytes);
-  const head = readHead(cursor);
-  if (head === undefined)
-    return;
-  const offsets = new Uint32Array(head.count + 1);
-  for (let index = 0;index < head.count; index++) {
-    offsets[index] = cursor.offset;
-    cursor.skip();
-  }
-  offsets[head.count] = cursor.offset;
-  const buffer = Buffer6.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let index = 1;index < head.count; index++) {
-    const before = offsets[index - 1] ?? 0;
-    const at = offsets[index] ?? 0;
-    if (compareKeys2(buffer, before, buffer, at) >= 0)
-      return;
-  }
-  return { bytes: buffer, offsets, start: head.start, end: head.end };
-}
-function keyLength(bytes, entryAtByte) {
-  const head = bytes[entryAtByte + 1] ?? 0;
-  const cell = head < 120 ? 1 + head - 96 : 2 + (bytes[entryAtByte + 2] ?? 0);
-  const start = bytes[entryAtByte + 1 + cell] ?? 0;
-  return cell + 1 + (start < 24 ? 0 : 1 << start - 24);
-}
-function compareKeys2(a, aEntry, b, bEntry) {
-  return a.compare(b, bEntry + 1, bEntry + 1 + keyLength(b, bEntry), aEntry + 1, aEntry + 1 + keyLength(a, aEntry));
-}
-function leafGrowth(kind, base, side, child) {
-  const cursor = new CborCursor(side);
-  const head = readHead(cursor);
-  const { offsets } = base;
-  const count = offsets.length - 1;
-  if (head === undefined || head.start !== base.start || head.count < count)
-    return;
-  if (child.start !== head.start || child.end !== head.end || child.entryCount !== head.count) {
-    return;
-  }
-  const sideBuffer = Buffer6.from(side.buffer, side.byteOffset, side.byteLength);
-  const textHead = base.bytes[(offsets[0] ?? 0) + 1];
-  const added = [];
-  let end = base.end;
-  let position = head.entriesAt;
-  let next = 0;
-  let previous = -1;
-  while (next < count) {
-    const start = offsets[next] ?? 0;
-    const matched = commonPrefix(base.bytes, start, sideBuffer, position);
-    const reached = Math.min(entryAt(offsets, start + matched), count);
-    if (reached > next) {
-      position += (offsets[reached] ?? 0) - start;
-      next = reached;
-      previous = -1;
-      continue;
-    }
-    if (next === 0 || added.length >= head.count - count)
-      return;
-    cursor.offset = position;
-    const [entry] = readLeafEntries({ kind: "Index Page", path: child.page }, kind, cursor, 1, head.start);
-    if (entry === undefined || sideBuffer[position + 1] !== textHead)
-      return;
-    const after = previous < 0 ? compareKeys2(base.bytes, offsets[next - 1] ?? 0, sideBuffer, position) < 0 : compareKeys2(sideBuffer, previous, sideBuffer, position) < 0;
-    if (!after || compareKeys2(sideBuffer, position, base.bytes, start) >= 0)
-      return;
-    if (equalTo(child.low, entry.group) || equalTo(child.high, entry.group))
-      return;
-    if (entry.end > end)
-      end = entry.end;
-    added.push(entry);
-    previous = position;
-    position = cursor.offset;
-  }
-  if (count + added.length !== head.count || end !== head.end)
-    return;
-  const tail = base.bytes.subarray(offsets[count]);
-  return tail.equals(sideBuffer.subarray(position)) ? added : undefined;
-}
-function equalTo(key, group) {
-  return key === undefined || compareBytes(key, group) === 0;
-}
-
-// src/merge/tree/index-format.ts
-var INDEX_PAGE_TARGET = 16384;
-var KEPT_SHAPES = 2048;
-var KEPT_INTERNALS = 256;
-var LEAF_FRAME2 = 1 + 5 + 5 + 6 + 6 + 8 + 9;
-var INTERNAL_FRAME2 = LEAF_FRAME2 + 4;
-function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
-  const spatial = kind === "spatial-bucket";
-  const modalityLength = new TextEncoder().encode(modality).length;
-  const tail = uintLength(modalityLength) + modalityLength;
-  const shapes = new Map;
-  const internals = new Map;
-  return {
-    name: "Index Page",
-    internalRule: "even",
-    ...spatial ? {
-      leafGrowth(base, side, baseChild, sideChild) {
-        let shape = shapes.get(baseChild.page);
-        if (shape === undefined && !shapes.has(baseChild.page)) {
-          const decoded = this.decode(base, 1, baseChild.page);
-          checkChild("Index Page", this.childOf(decoded, baseChild.page), baseChild);
-          shape = leafShape(base);
-          if (shapes.size >= KEPT_SHAPES)
-            shapes.clear();
-          shapes.set(baseChild.page, shape);
-        }
-        return shape === undefined ? undefined : leafGrowth(kind, shape, side, sideChild);
-      }
-    } : {},
-    key: (entry) => spatial ? entry.group : undefined,
-    entry: (entry) => entry,
-    decode(bytes, height, address) {
-      const known = internals.get(address);
-      if (known !== undefined && height > 1)
-        return known;
-      const page = decodeIndexPage(bytes, { kind, modality, path: address });
-      if (page.type === "leaf" !== (height === 1)) {
-        throw malformedObject({ kind: "Index Page", path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
-      }
-      if (page.type === "leaf")
-        return { leaf: true, entries: page.entries };
-      const internal = { leaf: false, children: page.children.map(treeChild2) };
-      if (internals.size >= KEPT_INTERNALS)
-        internals.clear();
-      internals.set(address, internal);
-      return internal;
-    },
-    encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
-    encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),
-    childOf(page, address) {
-      const items = page.leaf ? page.entries : page.children;
-      let start;
-      let end;
-      for (const item of items) {
-        if (item.start !== undefined && (start === undefined || item.start < start)) {
-          start = item.start;
-        }
-        if (item.end !== undefined && (end === undefined || item.end > end))
-          end = item.end;
-      }
-      const entryCount = page.leaf ? page.entries.length : page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0);
-      const [low, high] = !spatial ? [undefined, undefined] : page.leaf ? [page.entries[0]?.group.slice(), page.entries.at(-1)?.group.slice()] : [page.children[0]?.low, page.children.at(-1)?.high];
-      return { page: address, low, high, start, end, entryCount };
-    },
-    leafMeter: () => new LeafMeter(kind, pageTarget - LEAF_FRAME2 - tail),
-    internalMeter: () => new InternalMeter(pageTarget - INTERNAL_FRAME2 - tail),
-    compare: (a, b) => comparePageEntries(kind, a, b),
-    compareRegion: (a, b) => spatial ? compareBytes(a.group, b.group) : compareTimes(a, b),
-    canRoute: (children) => !spatial || children.every((child) => child.low !== undefined),
-    reaches(child, entry) {
-      if (!spatial)
-        return child.start !== undefined && child.start <= entry.start;
-      return child.low !== undefined && compareBytes(child.low, entry.group) <= 0;
-    },
-    isBefore(child, entry) {
-      if (!spatial)
-        return child.start !== undefined && entry.start < child.start;
-      return child.low !== undefined && compareBytes(entry.group, child.low) < 0;
-    },
-    isAfter(child, entry) {
-      if (!spatial)
-        return child.end !== undefined && entry.start >= child.end;
-      return child.high !== undefined && compareBytes(entry.group, child.high) > 0;
-    }
-  };
-}
-function compareTimes(a, b) {
-  return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
-}
-function treeChild2(child) {
-  const { page, start, end, itemCount, firstCell, lastCell } = child;
-  return { page, start, end, entryCount: itemCount, low: firstCell, high: lastCell };
-}
-function indexChild(child) {
-  return {
-    page: child.page,
-    start: child.start ?? 0n,
-    end: child.end ?? 0n,
-    itemCount: child.entryCount ?? 0,
-    firstCell: child.low,
-    lastCell: child.high
-  };
-}
-
-class LeafMeter {
-  #kind;
-  #room;
-  #starts = [];
-  #fixed = 0;
-  #relative = 0;
-  #start = 0n;
-  #end = 0n;
-  constructor(kind, room) {
-    this.#kind = kind;
-    this.#room = room;
-  }
-  tryAdd(entry) {
-    const first = this.#starts.length === 0;
-    const start = first || entry.start < this.#start ? entry.start : this.#start;
-    const end = first || entry.end > this.#end ? entry.end : this.#end;
-    const fixed = this.#fixed + leafEntryFixedLength(this.#kind, entry);
-    let relative = uintLength(entry.start - start);
-    if (start === this.#start)
-      relative += this.#relative;
-    else
-      for (const other of this.#starts)
-        relative += uintLength(other - start);
-    const size = uintLength(start) + uintLength(end) + uintLength(this.#starts.length + 1) + fixed + relative;
-    if (!first && size > this.#room)
-      return false;
-    this.#starts.push(entry.start);
-    this.#fixed = fixed;
-    this.#relative = relative;
-    this.#start = start;
-    this.#end = end;
-    return true;
-  }
-  clear() {
-    this.#starts = [];
-    this.#fixed = 0;
-    this.#relative = 0;
-  }
-}
-
-class InternalMeter {
-  #room;
-  #count = 0;
-  #length = 0;
-  #start = 0n;
-  #end = 0n;
-  constructor(room) {
-    this.#room = room;
-  }
-  tryAdd(child) {
-    const first = this.#count === 0;
-    const childStart = child.start ?? 0n;
-    const childEnd = child.end ?? 0n;
-    const start = first || childStart < this.#start ? childStart : this.#start;
-    const end = first || childEnd > this.#end ? childEnd : this.#end;
-    const length = this.#length + indexChildLength(indexChild(child));
-    const size = uintLength(start) + uintLength(end) + uintLength(this.#count + 1) + length;
-    if (!first && size > this.#room)
-      return false;
-    this.#count++;
-    this.#length = length;
-    this.#start = start;
-    this.#end = end;
-    return true;
-  }
-  clear() {
-    this.#count = 0;
-    this.#length = 0;
-  }
-}
-
 // src/merge/tree-content.ts
 function isTree(content) {
   return content.form === "tree";
@@ -63671,12 +63998,14 @@ function treeContent(kind, subject, track, index, read) {
   if (format === undefined || kind === "scalar-btree" !== (index.form === "scalar-btree-v1")) {
     throw malformedObject(subject, `a ${index.form} index of a ${kind} Track`, "a form of the kind");
   }
+  checkKeyCount(track, subject.path);
   const tree = treeOf(index);
   const load = (page) => read(indexPagePath(timeline, modality, page), page);
   const content = {
     form: "tree",
     tree,
     load,
+    keyTree: keyTreeOf(track, read),
     track,
     kind,
     count: tree.entryCount,
@@ -64002,17 +64331,18 @@ function createPageWriter(connector, timeline, modality, concurrency, options) {
     if (failure !== undefined)
       throw failure.error;
   };
+  const put = async (path, bytes) => {
+    while (writing.size >= concurrency)
+      await Promise.race(writing);
+    check();
+    const write = putObject(connector, path, bytes, options).catch((error) => {
+      failure ??= { error };
+    }).finally(() => writing.delete(write));
+    writing.add(write);
+  };
   return {
-    async sink(address, bytes) {
-      while (writing.size >= concurrency)
-        await Promise.race(writing);
-      check();
-      const path = indexPagePath(timeline, modality, address);
-      const write = putObject(connector, path, bytes, options).catch((error) => {
-        failure ??= { error };
-      }).finally(() => writing.delete(write));
-      writing.add(write);
-    },
+    sink: (address, bytes) => put(indexPagePath(timeline, modality, address), bytes),
+    keySink: (address, bytes) => put(videoItemKeyIndexPath(timeline, modality, address), bytes),
     async finish() {
       await Promise.all(writing);
       check();
@@ -64400,7 +64730,7 @@ function without2(entries, gone) {
 
 // src/merge/build-track.ts
 var MAX_INLINE_BYTES = 1048576;
-var SMALL_BTREE_ENTRIES = 131072;
+var SMALL_BTREE_ENTRIES = 262144;
 var SMALL_TREE_PAGES = 16;
 var LARGE_CHANGE = 0.5;
 async function buildTrack(join, like, fused, pages) {
@@ -64408,7 +64738,7 @@ async function buildTrack(join, like, fused, pages) {
   const format = join.inlineOnly ? undefined : treeFormat(join.kind, like.modality);
   if (isInline(join.trunk) && !join.tree) {
     const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
-    const paged = join.kind !== "scalar-btree" && join.kind !== "video-item" && inlineLength(joined.count, joined.bytes.length) > MAX_INLINE_BYTES;
+    const paged = join.kind !== "scalar-btree" && inlineLength(joined.count, joined.bytes.length) > MAX_INLINE_BYTES;
     if (format === undefined || !paged) {
       return { track: inlineTrack(like, join.kind, joined), count: joined.count };
     }
@@ -64419,44 +64749,51 @@ async function buildTrack(join, like, fused, pages) {
     ...join.trunk.track === undefined || join.trunk.count === 0 ? [] : [join.trunk.track.coverage],
     ...added
   ]);
-  const tree = await joinTree(join, format, added, pages);
-  await pages.finish();
+  const changes = { added, removed: [...join.removed.values()] };
+  const tree = await joinTree(join.trunk, format, changes, pages.sink);
   const index = join.kind === "scalar-btree" ? btreeIndex(tree) : pagedIndex(tree);
-  return { track: { ...like, coverage, index }, count: tree.entryCount };
+  const itemKeyIndex = join.kind === "video-item" ? pagedIndex(await joinKeyTree(join.trunk, changes, pages.keySink)) : undefined;
+  await pages.finish();
+  return { track: { ...like, coverage, index, itemKeyIndex }, count: tree.entryCount };
 }
 function inlineLength(count, entries) {
   const head = new CborWriter;
   head.arrayHead(count);
   return head.length + entries;
 }
-function builtWhole(kind, trunk, changes) {
-  const { entryCount, pageCount } = trunk.tree;
-  const small = kind === "scalar-btree" ? entryCount <= SMALL_BTREE_ENTRIES : pageCount <= SMALL_TREE_PAGES;
+function builtWhole(canonical, { entryCount, pageCount }, changes) {
+  const small = canonical ? entryCount <= SMALL_BTREE_ENTRIES : pageCount <= SMALL_TREE_PAGES;
   return small || changes > entryCount * LARGE_CHANGE;
 }
-async function joinTree(join, format, added, pages) {
-  const { trunk, removed } = join;
+async function joinTree(trunk, format, changes, sink) {
+  const standing = isTree(trunk) ? trunk : undefined;
+  const leaves = standing === undefined ? inlineRuns(trunk, format, (entry) => entry) : walkLeaves(format, standing.tree, standing.load);
+  return await changeTree(format, standing, leaves, changes, sink);
+}
+async function joinKeyTree(trunk, { added, removed }, sink) {
+  const format = videoKeyFormat();
+  const standing = isTree(trunk) ? trunk.keyTree : undefined;
+  const leaves = standing === undefined ? inlineRuns(trunk, format, byKey) : walkLeaves(format, standing.tree, standing.load);
+  const changes = { added: Array.from(added, byKey), removed: Array.from(removed, byKey) };
+  return await changeTree(format, standing, leaves, changes, sink);
+}
+async function changeTree(format, standing, leaves, changes, sink) {
   let tree = "old-form";
-  if (isTree(trunk) && !builtWhole(join.kind, trunk, added.length + removed.size)) {
-    tree = await applyChanges(format, trunk.tree, { added, removed: removed.values() }, trunk.load, pages.sink);
+  const count = changes.added.length + changes.removed.length;
+  if (standing !== undefined && !builtWhole(format.canonical, standing.tree, count)) {
+    tree = await applyChanges(format, standing.tree, changes, standing.load, sink);
   }
   if (tree === "old-form") {
-    const changes = { added, removed: removed.values() };
-    tree = await buildTree(format, mergeRuns(format, leavesOf(join, format), changes), pages.sink);
+    tree = await buildTree(format, mergeRuns(format, leaves, changes), sink);
   }
   if (tree === undefined)
     throw new Error("unreachable: a merge leaves at least trunk's entries");
   return tree;
 }
-async function* leavesOf(join, format) {
-  const { trunk } = join;
-  if (isTree(trunk)) {
-    yield* walkLeaves(format, trunk.tree, trunk.load);
-    return;
-  }
+async function* inlineRuns(trunk, format, convert) {
   const entries = [];
   for await (const bytes of trunk.entries()) {
-    entries.push(parseIndexEntry({ kind: "track" }, trunk.kind, bytes));
+    entries.push(convert(parseIndexEntry({ kind: "track" }, trunk.kind, bytes)));
   }
   yield sortedEntries2(format, entries);
 }
@@ -64806,21 +65143,22 @@ import { dirname as dirname2 } from "node:path";
 
 // src/store/file-sync.ts
 import { randomInt } from "node:crypto";
-import { link, open, rename, unlink } from "node:fs/promises";
+import { close, fsync, open } from "node:fs";
+import { link, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
+var openFile = promisify(open);
+var syncFile = promisify(fsync);
+var closeFile = promisify(close);
 async function syncPath(path) {
-  await withHandle(await open(path, "r"), async (handle) => {
-    await handle.sync().catch((error) => {
-      if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? ""))
-        throw error;
-    });
-  });
-}
-async function withHandle(handle, work) {
+  const descriptor = await openFile(path, "r");
   try {
-    return await work(handle);
+    await syncFile(descriptor);
+  } catch (error) {
+    if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? ""))
+      throw error;
   } finally {
-    await handle.close();
+    await closeFile(descriptor);
   }
 }
 function foldersUpTo(root, path) {
@@ -64838,14 +65176,11 @@ class TemporaryFiles {
   async write(stem, bytes, sync) {
     const address = stem.slice(stem.lastIndexOf("/") + 1);
     const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
-    const handle = await open(temporary, "wx", 438);
     this.#left.add(temporary);
     try {
-      await withHandle(handle, async () => {
-        await handle.writeFile(bytes);
-        if (sync === "now")
-          await handle.sync();
-      });
+      await writeFile(temporary, bytes, { flag: "wx", mode: 438 });
+      if (sync === "now")
+        await syncPath(temporary);
       return temporary;
     } catch (error) {
       await this.discard(temporary);
@@ -67061,7 +67396,7 @@ async function runAction(runner, effects, signal) {
   } catch (thrown) {
     const error = toFault(thrown, stop);
     if (error.code === "internal" && thrown instanceof Error)
-      runner.log(`${thrown.stack}`);
+      runner.log(redact(`${thrown.stack}`));
     const title = `The merge into ${inputs.ref} failed: ${error.code}`;
     const { ref, dryRun } = inputs;
     const failed = failedMergeDocument({ backend: redact(inputs.backend), ref, dryRun }, error);
@@ -68426,7 +68761,7 @@ var __awaiter4 = function(thisArg, _arguments, P, generator) {
     step((generator = generator.apply(thisArg, _arguments || [])).next());
   });
 };
-var { access, appendFile, writeFile } = promises;
+var { access, appendFile, writeFile: writeFile2 } = promises;
 var SUMMARY_ENV_VAR = "GITHUB_STEP_SUMMARY";
 class Summary {
   constructor() {
@@ -68461,7 +68796,7 @@ class Summary {
     return __awaiter4(this, undefined, undefined, function* () {
       const overwrite = !!(options === null || options === undefined ? undefined : options.overwrite);
       const filePath = yield this.filePath();
-      const writeFunc = overwrite ? writeFile : appendFile;
+      const writeFunc = overwrite ? writeFile2 : appendFile;
       yield writeFunc(filePath, this._buffer, { encoding: "utf8" });
       return this.emptyBuffer();
     });
@@ -69540,7 +69875,7 @@ function getIDToken(aud) {
 }
 
 // action/runner.ts
-import { readFile as readFile3, writeFile as writeFile2 } from "node:fs/promises";
+import { readFile as readFile3, writeFile as writeFile3 } from "node:fs/promises";
 import process3 from "node:process";
 function harmless(line) {
   return line.replace(/^(\s*)(::|##\[)/gm, "$1​$2");
@@ -69560,7 +69895,7 @@ function githubRunner() {
     },
     fail: (message) => setFailed(message),
     readFile: (path) => readFile3(path, "utf8"),
-    writeFile: (path, text) => writeFile2(path, text)
+    writeFile: (path, text) => writeFile3(path, text)
   };
 }
 
