@@ -16,6 +16,6 @@ describeWithReference("conformance", () => {
     test(`${expected.name}: ${expected.rule}`, async () => {
       const { problems } = await runScenario(expected, dreamdbCommand(), checker);
       expect(problems).toEqual([]);
-    }, 120_000);
+    }, 300_000);
   }
 });
