@@ -4,32 +4,29 @@
  * @module
  */
 
-import type { FileHandle } from "node:fs/promises";
 import { randomInt } from "node:crypto";
-import { link, open, rename, unlink } from "node:fs/promises";
+import { close, fsync, open } from "node:fs";
+import { link, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { systemCode } from "./file-errors.ts";
 import { mapConcurrent } from "./limit.ts";
 
+// Calls on descriptors: a FileHandle for each of thousands of files costs more than its file.
+const openFile = promisify(open);
+const syncFile = promisify(fsync);
+const closeFile = promisify(close);
+
 /** Waits until a file, or the entries of a folder, have reached the disk. */
 export async function syncPath(path: string): Promise<void> {
-  await withHandle(await open(path, "r"), async (handle) => {
-    await handle.sync().catch((error: unknown) => {
-      // File systems without syncable folders say so; there is nothing more to do on them.
-      if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? "")) throw error;
-    });
-  });
-}
-
-/** Runs `work` with an open file and closes it. */
-async function withHandle<T>(
-  handle: FileHandle,
-  work: (handle: FileHandle) => Promise<T>,
-): Promise<T> {
+  const descriptor = await openFile(path, "r");
   try {
-    return await work(handle);
+    await syncFile(descriptor);
+  } catch (error) {
+    // File systems without syncable folders say so; there is nothing more to do on them.
+    if (!["EINVAL", "ENOTSUP", "EBADF"].includes(systemCode(error) ?? "")) throw error;
   } finally {
-    await handle.close();
+    await closeFile(descriptor);
   }
 }
 
@@ -58,13 +55,10 @@ export class TemporaryFiles {
   async write(stem: string, bytes: Uint8Array, sync: "now" | "later"): Promise<string> {
     const address = stem.slice(stem.lastIndexOf("/") + 1);
     const temporary = `${stem}.tmp-${address}-${process.pid}-${this.#counter++}`;
-    const handle = await open(temporary, "wx", 0o666);
     this.#left.add(temporary);
     try {
-      await withHandle(handle, async () => {
-        await handle.writeFile(bytes);
-        if (sync === "now") await handle.sync();
-      });
+      await writeFile(temporary, bytes, { flag: "wx", mode: 0o666 });
+      if (sync === "now") await syncPath(temporary);
       return temporary;
     } catch (error) {
       await this.discard(temporary);
