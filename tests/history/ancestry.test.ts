@@ -180,7 +180,7 @@ describe("common ancestors", () => {
           ]);
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     );
   });
 });

@@ -30,7 +30,7 @@ describe("overlappingIntervals", () => {
       fc.property(owned, (intervals) => {
         expect(overlappingIntervals(intervals)).toEqual(overlappingSlowly(intervals));
       }),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -70,6 +70,6 @@ test("mergeIntervals and meetsAny cover the same points as the intervals", () =>
         intervals.some(({ start, end }) => start < probe.end && probe.start < end),
       );
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
