@@ -17,6 +17,8 @@ export interface Options {
   readonly executable: string;
   /** The file for the tables; undefined for none. */
   readonly out: string | undefined;
+  /** What else the tables must say of the run. */
+  readonly note: string | undefined;
   /** Whether reads are counted with strace. */
   readonly trace: boolean;
 }
@@ -33,6 +35,7 @@ npm run bench -- [options]
   --minutes=N         after this time nothing is run a second time; 0: no limit  (5)
   --executable=FILE   built when it is missing                (build/dreamdb)
   --out=FILE          the tables; - for none                  (bench/RESULTS.md)
+  --note=TEXT         what else a reader of the tables must know
   --trace             count what both read, with strace, in one more run of each
 `;
 
@@ -52,6 +55,7 @@ export function parseOptions(args: readonly string[]): Options | undefined {
       minutes: { type: "string", default: "5" },
       executable: { type: "string", default: "build/dreamdb" },
       out: { type: "string", default: "bench/RESULTS.md" },
+      note: { type: "string" },
       trace: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -66,8 +70,15 @@ export function parseOptions(args: readonly string[]): Options | undefined {
     minutes: minutes === 0 ? Infinity : minutes,
     executable: values.executable,
     out: values.out === "-" ? undefined : values.out,
+    note: values.note,
     trace: values.trace,
   };
+}
+
+/** The command that measures the same again; where files lie on this machine is left out. */
+export function repeatCommand(args: readonly string[]): string {
+  const kept = args.filter((text) => !/^--(?:executable|out|note)=/.test(text));
+  return ["npm run bench", ...kept.length > 0 ? ["--", ...kept] : []].join(" ");
 }
 
 function numberOf(flag: string, text: string, least: number): number {

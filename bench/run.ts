@@ -11,7 +11,7 @@ import { resolve } from "node:path";
 import { referencePython, referenceRelease } from "../tests/support/reference.ts";
 import { BenchStore } from "./bench-store.ts";
 import { Case } from "./case.ts";
-import { help, type Options, parseOptions } from "./options.ts";
+import { help, type Options, parseOptions, repeatCommand } from "./options.ts";
 import { buildMissing, firstLine, makeStores, Programs, projectRoot } from "./programs.ts";
 import { resultsDocument } from "./results.ts";
 import { ratiosOf } from "./spread.ts";
@@ -61,9 +61,9 @@ async function main(): Promise<void> {
         (loadavg()[0] ?? 0).toFixed(1)
       } after ` +
       `(this bench makes about 1 of it)`,
+      ...options.note === undefined ? [] : [options.note],
     ],
-    command: ["npm run bench", ...process.argv.length > 2 ? ["--"] : [], ...process.argv.slice(2)]
-      .join(" "),
+    command: repeatCommand(process.argv.slice(2)),
   });
   console.log(document);
   if (options.out !== undefined) writeFileSync(resolve(projectRoot, options.out), document);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BenchStore } from "../../bench/bench-store.ts";
-import { parseOptions } from "../../bench/options.ts";
+import { parseOptions, repeatCommand } from "../../bench/options.ts";
 import { ratiosOf, spreadOf } from "../../bench/spread.ts";
 import { countReads } from "../../bench/trace.ts";
 import { scratchFolder } from "../support/fixtures.ts";
@@ -88,4 +88,10 @@ test("options have defaults and refuse nonsense", () => {
   expect(parseOptions(["--minutes=0"])?.minutes).toBe(Infinity);
   expect(() => parseOptions(["--pairs=none"])).toThrow("--pairs");
   expect(() => parseOptions(["--modes=melt"])).toThrow("melt");
+});
+
+test("the command that repeats a run names no place on this machine", () => {
+  expect(repeatCommand([])).toBe("npm run bench");
+  expect(repeatCommand(["--pairs=7", "--executable=/x/dreamdb", "--out=/y", "--note=z"]))
+    .toBe("npm run bench -- --pairs=7");
 });
