@@ -9,12 +9,13 @@ import type { Address } from "../encoding/address.ts";
 import { DreamDBError } from "../errors.ts";
 import { mapConcurrent } from "../store/limit.ts";
 import { withStatistics } from "../store/statistics.ts";
+import { withWriteOnce } from "../store/write-once.ts";
 import { executeMerge } from "./execute.ts";
-import type { ExecutedField } from "./execute.ts";
+import type { Executed } from "./execute.ts";
 import { createSession, planMerge } from "./plan.ts";
-import type { MergePlan } from "./plan.ts";
-import type { FieldPlan } from "./field-plan.ts";
+import type { MergePlan, MergeSession } from "./plan.ts";
 import { publish } from "./publish.ts";
+import type { Published } from "./publish.ts";
 import type { Warning } from "./refusal.ts";
 import { reportOf } from "./report.ts";
 import type { MergeReport, MergeStatus } from "./report.ts";
@@ -35,63 +36,71 @@ export async function mergeMany(
   environment: MergeEnvironment,
 ): Promise<MergeReport> {
   const counted = withStatistics(environment.connector);
-  const inner: MergeEnvironment = { ...environment, connector: counted.connector };
+  const connector = withWriteOnce(counted.connector);
+  const inner: MergeEnvironment = { ...environment, connector };
   const session = createSession(inner);
   for (let attempt = 1;; attempt++) {
-    const plan = await planMerge(request, inner, session);
+    const run = (): Promise<Attempt> => attemptMerge(request, inner, session);
+    // Beside writers that never pause, a merge may always come late. The last of several tries keeps
+    // them waiting, where the store can do that.
+    const last = attempt > 1 && attempt === request.attempts;
+    const { plan, status, executed, published } = last && connector.holdRef !== undefined
+      ? await connector.holdRef(request.ref, run, { signal: inner.signal })
+      : await run();
     const finish = (
-      status: MergeStatus,
-      manifest: Address | null,
-      executed: ReadonlyMap<FieldPlan, ExecutedField> = new Map(),
-      resolvedByReading = false,
-      warnings: readonly Warning[] = [],
+      resolvedByReading: boolean,
+      warnings: readonly Warning[],
     ): MergeReport =>
-      reportOf(
-        plan,
-        { status, manifest, executed, attempts: attempt, resolvedByReading, warnings },
-        counted.statistics,
-      );
-    if (plan.outcome === "refused" || plan.outcome === "already-merged") {
-      return finish(plan.outcome, null);
-    }
-    const status = plan.outcome === "merge" ? "merged" : "fast-forwarded";
-    if (request.dryRun) return finish(status, null);
-
-    const { manifest, fields } = await write(plan, inner);
-    inner.onProgress?.({ stage: "publish", done: 0, total: 1 });
-    const published = await publish(inner, request.ref, plan.trunk, manifest);
-    switch (published.status) {
+      reportOf(plan, {
+        status,
+        manifest: executed?.manifest ?? null,
+        executed: executed?.fields ?? new Map(),
+        attempts: attempt,
+        resolvedByReading,
+        warnings,
+      }, counted.statistics);
+    switch (published?.status) {
+      case undefined:
+        return finish(false, []);
       case "committed":
-        return finish(
-          status,
-          manifest,
-          fields,
-          published.note === "confirmed-after-unknown",
-          [
-            ...published.note === "not-synced" ? [notSynced(request.ref)] : [],
-            ...await movedBranches(plan, inner),
-          ],
-        );
+        return finish(published.note === "confirmed-after-unknown", [
+          ...published.note === "not-synced" ? [notSynced(request.ref)] : [],
+          ...await movedBranches(plan, inner),
+        ]);
       case "unknown":
-        throw new DreamDBError({
-          code: "publish-unknown",
-          ref: request.ref,
-          manifest,
-          found: `no answer that tells whether ${request.ref} moved to ${manifest}`,
-          expected: "an answer to the write of the ref, or to reading it again",
-          next: `Run the same command again: if ${request.ref} holds the merge, it says ` +
-            "already merged; if not, it merges.",
-        }, { cause: published.cause });
+        throw unknownOutcome(request.ref, executed?.manifest ?? plan.trunk, published.cause);
       case "lost":
         await prepareNextAttempt(request, inner, attempt, plan.trunk, published.found);
     }
   }
 }
 
-async function write(
-  plan: MergePlan,
+/** One try; `published` is absent when there was nothing to publish. */
+interface Attempt {
+  readonly plan: MergePlan;
+  readonly status: MergeStatus;
+  readonly executed?: Executed;
+  readonly published?: Published;
+}
+
+async function attemptMerge(
+  request: MergeRequest,
   environment: MergeEnvironment,
-): Promise<{ readonly manifest: Address; readonly fields: ReadonlyMap<FieldPlan, ExecutedField> }> {
+  session: MergeSession,
+): Promise<Attempt> {
+  const plan = await planMerge(request, environment, session);
+  if (plan.outcome === "refused" || plan.outcome === "already-merged") {
+    return { plan, status: plan.outcome };
+  }
+  const status = plan.outcome === "merge" ? "merged" : "fast-forwarded";
+  if (request.dryRun) return { plan, status };
+  const executed = await write(plan, environment);
+  environment.onProgress?.({ stage: "publish", done: 0, total: 1 });
+  const published = await publish(environment, request.ref, plan.trunk, executed.manifest);
+  return { plan, status, executed, published };
+}
+
+async function write(plan: MergePlan, environment: MergeEnvironment): Promise<Executed> {
   const { sides } = plan;
   const tip = sides?.branches[0]?.tip;
   if (sides === undefined || tip === undefined) {
@@ -147,6 +156,18 @@ function lostRace(ref: string, attempts: number, expected: Address, found: Addre
     next: "Nothing was published; it is safe to run the same command again, or to allow more " +
       "tries with --attempts.",
   });
+}
+
+function unknownOutcome(ref: string, manifest: Address, cause: unknown): DreamDBError {
+  return new DreamDBError({
+    code: "publish-unknown",
+    ref,
+    manifest,
+    found: `no answer that tells whether ${ref} moved to ${manifest}`,
+    expected: "an answer to the write of the ref, or to reading it again",
+    next: `Run the same command again: if ${ref} holds the merge, it says already merged; if ` +
+      "not, it merges.",
+  }, { cause });
 }
 
 function notSynced(ref: string): Warning {

@@ -106,6 +106,17 @@ export interface Connector {
     options?: CallOptions,
   ): Promise<RefOutcome>;
 
+  /**
+   * Runs `work` while no other writer can move the ref; absent in stores that cannot do that.
+   * `compareAndSetRef` of the same ref is to be called within `work` then, and by nobody else.
+   * @throws DreamDBError lock-timeout, and what `work` throws
+   */
+  holdRef?<Result>(
+    name: string,
+    work: () => Promise<Result>,
+    options?: CallOptions,
+  ): Promise<Result>;
+
   /** All ref names that begin with `prefix`, sorted; foreign files under `refs/` are left out. */
   listRefs(prefix?: string, options?: CallOptions): Promise<readonly string[]>;
 

@@ -40,6 +40,8 @@ export class FileConnector implements Connector {
   readonly #openFiles: Semaphore;
   readonly #temporary = new TemporaryFiles();
   readonly #objects: FileObjects;
+  /** Refs whose lock a call of `holdRef` has. */
+  readonly #held = new Set<string>();
   #rootChecked = false;
 
   /**
@@ -140,6 +142,22 @@ export class FileConnector implements Connector {
     }
   }
 
+  async holdRef<Result>(
+    name: string,
+    work: () => Promise<Result>,
+    options?: CallOptions,
+  ): Promise<Result> {
+    checkWritableRefName(name);
+    return await this.#locked("hold a ref", name, options, async () => {
+      this.#held.add(name);
+      try {
+        return await work();
+      } finally {
+        this.#held.delete(name);
+      }
+    });
+  }
+
   async listRefs(prefix?: string, options?: CallOptions): Promise<readonly string[]> {
     const folder = join(this.#root, "refs");
     return await this.#do(
@@ -233,6 +251,8 @@ export class FileConnector implements Connector {
     work: () => Promise<T>,
   ): Promise<T> {
     options?.signal?.throwIfAborted();
+    // A second descriptor would wait for the first one for ever.
+    if (this.#held.has(name)) return await work();
     const lock = this.#file(lockPath(name));
     try {
       await this.#checkRoot();

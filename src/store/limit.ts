@@ -104,6 +104,15 @@ export function withConcurrency(connector: Connector, limit: number): Connector 
       connector.compareAndSetRef(name, expected, next, options),
     listRefs: (prefix, options) => connector.listRefs(prefix, options),
     deleteRef: (name, expected, options) => connector.deleteRef(name, expected, options),
+    ...holding(connector),
     close: () => connector.close(),
+  };
+}
+
+/** `holdRef` of a store that has it, for a wrapper around that store. */
+export function holding(connector: Connector): Pick<Connector, "holdRef"> {
+  if (connector.holdRef === undefined) return {};
+  return {
+    holdRef: (name, work, options) => connector.holdRef?.(name, work, options) ?? work(),
   };
 }

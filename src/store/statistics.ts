@@ -5,6 +5,7 @@
  */
 
 import type { Connector } from "./connector.ts";
+import { holding } from "./limit.ts";
 
 /** What kind of object a request is about, as far as its path tells. */
 export type RequestKind = "ref" | "manifest" | "track" | "page" | "bucket" | "other";
@@ -97,6 +98,7 @@ export function withStatistics(
         requests.ref++;
         return connector.deleteRef(name, expected, options);
       },
+      ...holding(connector),
       close: () => connector.close(),
     },
   };

@@ -202,6 +202,32 @@ describe("the lock of other writers", () => {
     });
   }
 
+  test("is kept while a ref is held, in which time the holder can move it", async () => {
+    const root = newRoot();
+    const connector = new FileConnector(`file://${root}`);
+    const [first, second] = [sampleAddress("1"), sampleAddress("2")];
+    await connector.createRef("trunk", first);
+    const outcome = await connector.holdRef("trunk", async () => {
+      expect(await lockIsFree(join(root, lockPath("trunk")))).toBe(false);
+      return await connector.compareAndSetRef("trunk", first, second);
+    });
+    expect(outcome).toEqual({ status: "committed" });
+    expect(await lockIsFree(join(root, lockPath("trunk")))).toBe(true);
+    expect(await connector.compareAndSetRef("trunk", second, first)).toEqual({
+      status: "committed",
+    });
+  });
+
+  test("is given back when the work of a holder fails", async () => {
+    const root = newRoot();
+    const connector = new FileConnector(`file://${root}`);
+    const failure = new Error("the work failed");
+    const outcome = await connector.holdRef("trunk", () => Promise.reject(failure))
+      .catch((error: unknown) => error);
+    expect(outcome).toBe(failure);
+    expect(await lockIsFree(join(root, lockPath("trunk")))).toBe(true);
+  });
+
   test("reports a file system without locks as a failure, not as a wait", async () => {
     const connector = new FileConnector(`file://${newRoot()}`, {
       fileLock: {
