@@ -11,27 +11,31 @@
 import { CborWriter } from "../encoding/cbor-writer.ts";
 import { joinCoverage } from "../model/coverage.ts";
 import { parseIndexEntry } from "../model/index-entry.ts";
-import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
+import type { IndexEntry } from "../model/index-entry.ts";
 import type { PageEntry } from "../model/page-entry.ts";
 import type { Track } from "../model/track.ts";
 import { isInline } from "./inline-content.ts";
+import { byKey } from "./item-keys.ts";
 import { inlineTrack, joinEntries } from "./join-track.ts";
 import type { PageWriter } from "./page-writer.ts";
 import type { TrackJoin } from "./field-plan.ts";
 import { isTree, treeFormat } from "./tree-content.ts";
-import type { TreeContent } from "./tree-content.ts";
+import type { TrackContent } from "./track-content.ts";
 import { applyChanges } from "./tree/apply.ts";
+import type { TreeChanges } from "./tree/apply.ts";
 import { buildTree } from "./tree/build.ts";
+import type { EntryRuns } from "./tree/build.ts";
 import { btreeIndex, pagedIndex } from "./tree/descriptor.ts";
 import { mergeRuns } from "./tree/merge-runs.ts";
 import { sortedEntries } from "./tree/tree-format.ts";
-import type { Tree, TreeFormat } from "./tree/tree-format.ts";
+import type { PageLoader, PageSink, Tree, TreeFormat } from "./tree/tree-format.ts";
+import { videoKeyFormat } from "./tree/video-key-format.ts";
 import { walkLeaves } from "./tree/walk.ts";
 
 /** The most bytes of an inline index array before it becomes a tree (PAGED 2). */
 const MAX_INLINE_BYTES = 1_048_576;
 /** B-trees of up to so many entries are always built as a whole: the reference does the same. */
-const SMALL_BTREE_ENTRIES = 131_072;
+const SMALL_BTREE_ENTRIES = 262_144;
 /** Index trees of up to so many pages are built as a whole. */
 const SMALL_TREE_PAGES = 16;
 /** When a tree gains more than this part of its entries it is built as a whole. */
@@ -59,7 +63,7 @@ export async function buildTrack(
   const format = join.inlineOnly ? undefined : treeFormat(join.kind, like.modality);
   if (isInline(join.trunk) && !join.tree) {
     const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
-    const paged = join.kind !== "scalar-btree" && join.kind !== "video-item" &&
+    const paged = join.kind !== "scalar-btree" &&
       inlineLength(joined.count, joined.bytes.length) > MAX_INLINE_BYTES;
     if (format === undefined || !paged) {
       return { track: inlineTrack(like, join.kind, joined), count: joined.count };
@@ -72,10 +76,14 @@ export async function buildTrack(
       : [join.trunk.track.coverage]),
     ...added,
   ]);
-  const tree = await joinTree(join, format, added, pages);
-  await pages.finish();
+  const changes: TreeChanges = { added, removed: [...join.removed.values()] };
+  const tree = await joinTree(join.trunk, format, changes, pages.sink);
   const index = join.kind === "scalar-btree" ? btreeIndex(tree) : pagedIndex(tree);
-  return { track: { ...like, coverage, index }, count: tree.entryCount };
+  const itemKeyIndex = join.kind === "video-item"
+    ? pagedIndex(await joinKeyTree(join.trunk, changes, pages.keySink))
+    : undefined;
+  await pages.finish();
+  return { track: { ...like, coverage, index, itemKeyIndex }, count: tree.entryCount };
 }
 
 function inlineLength(count: number, entries: number): number {
@@ -85,51 +93,73 @@ function inlineLength(count: number, entries: number): number {
 }
 
 /** Whether a tree is built as a whole. */
-function builtWhole(kind: EntryKind, trunk: TreeContent, changes: number): boolean {
-  const { entryCount, pageCount } = trunk.tree;
-  const small = kind === "scalar-btree"
-    ? entryCount <= SMALL_BTREE_ENTRIES
-    : pageCount <= SMALL_TREE_PAGES;
+function builtWhole(canonical: boolean, { entryCount, pageCount }: Tree, changes: number): boolean {
+  const small = canonical ? entryCount <= SMALL_BTREE_ENTRIES : pageCount <= SMALL_TREE_PAGES;
   return small || changes > entryCount * LARGE_CHANGE;
 }
 
 async function joinTree(
-  join: TrackJoin,
+  trunk: TrackContent,
   format: TreeFormat<PageEntry>,
-  added: readonly IndexEntry[],
-  pages: PageWriter,
+  changes: TreeChanges,
+  sink: PageSink,
 ): Promise<Tree> {
-  const { trunk, removed } = join;
+  const standing = isTree(trunk) ? trunk : undefined;
+  const leaves = standing === undefined
+    ? inlineRuns(trunk, format, (entry) => entry)
+    : walkLeaves(format, standing.tree, standing.load);
+  return await changeTree(format, standing, leaves, changes, sink);
+}
+
+/** The tree of a VideoItem Track's index by key, which follows from that by time. */
+async function joinKeyTree(
+  trunk: TrackContent,
+  { added, removed }: TreeChanges,
+  sink: PageSink,
+): Promise<Tree> {
+  const format = videoKeyFormat();
+  const standing = isTree(trunk) ? trunk.keyTree : undefined;
+  const leaves = standing === undefined
+    ? inlineRuns(trunk, format, byKey)
+    : walkLeaves(format, standing.tree, standing.load);
+  const changes = { added: Array.from(added, byKey), removed: Array.from(removed, byKey) };
+  return await changeTree(format, standing, leaves, changes, sink);
+}
+
+/**
+ * Puts changes into a tree in one of the two ways.
+ *
+ * @param standing trunk's tree, when it has one
+ * @param leaves all of trunk's entries in order, read only when the tree is built as a whole
+ */
+async function changeTree(
+  format: TreeFormat<PageEntry>,
+  standing: { readonly tree: Tree; readonly load: PageLoader } | undefined,
+  leaves: EntryRuns<PageEntry>,
+  changes: TreeChanges,
+  sink: PageSink,
+): Promise<Tree> {
   let tree: Tree | undefined | "old-form" = "old-form";
-  if (isTree(trunk) && !builtWhole(join.kind, trunk, added.length + removed.size)) {
-    tree = await applyChanges(
-      format,
-      trunk.tree,
-      { added, removed: removed.values() },
-      trunk.load,
-      pages.sink,
-    );
+  const count = changes.added.length + changes.removed.length;
+  if (standing !== undefined && !builtWhole(format.canonical, standing.tree, count)) {
+    tree = await applyChanges(format, standing.tree, changes, standing.load, sink);
   }
   if (tree === "old-form") {
-    const changes = { added, removed: removed.values() };
-    tree = await buildTree(format, mergeRuns(format, leavesOf(join, format), changes), pages.sink);
+    tree = await buildTree(format, mergeRuns(format, leaves, changes), sink);
   }
   if (tree === undefined) throw new Error("unreachable: a merge leaves at least trunk's entries");
   return tree;
 }
 
-async function* leavesOf(
-  join: TrackJoin,
+/** All entries of a Track that has no tree, in the tree's order. */
+async function* inlineRuns(
+  trunk: TrackContent,
   format: TreeFormat<PageEntry>,
+  convert: (entry: PageEntry) => PageEntry,
 ): AsyncGenerator<readonly PageEntry[]> {
-  const { trunk } = join;
-  if (isTree(trunk)) {
-    yield* walkLeaves(format, trunk.tree, trunk.load);
-    return;
-  }
-  const entries: IndexEntry[] = [];
+  const entries: PageEntry[] = [];
   for await (const bytes of trunk.entries()) {
-    entries.push(parseIndexEntry({ kind: "track" }, trunk.kind, bytes));
+    entries.push(convert(parseIndexEntry({ kind: "track" }, trunk.kind, bytes)));
   }
   yield sortedEntries(format, entries);
 }

@@ -49,7 +49,6 @@ export function judgeDuplicates(
   field: FieldSides,
   kind: EntryKind,
   occurrences: ReadonlyMap<bigint, Occurrences>,
-  keyDoubles: ReadonlySet<string>,
   names: readonly string[],
   mayBeIdentical: (anchor: bigint) => boolean,
 ): DuplicateFindings {
@@ -98,16 +97,6 @@ export function judgeDuplicates(
       addresses: distinctAddresses(entries),
     };
   });
-  if (keyDoubles.size > 0 && refusals.length === 0) {
-    refusals.push({
-      code: "duplicate-anchor",
-      message: `${keyDoubles.size} item keys of the field ${field.field} were added twice`,
-      next: "Give each item its own key, or ingest it on one branch only.",
-      sides: [...new Set(field.changed.map(({ side }) => side.name))],
-      field: field.field,
-      modality: field.modality,
-    });
-  }
   return {
     refusals,
     dropped,

@@ -15,6 +15,7 @@ import { judgeDuplicates, TRUNK } from "./duplicate-judgement.ts";
 import type { DuplicateFindings, Holder } from "./duplicate-judgement.ts";
 import type { Addition, FieldChanges } from "./field-changes.ts";
 import type { FieldSides } from "./field-sides.ts";
+import { refuseItemConflicts } from "./item-conflicts.ts";
 import type { ReadObject } from "./object-reader.ts";
 import type { TrackContent } from "./track-content.ts";
 import { meetsAny, mergeIntervals, overlappingIntervals } from "./overlap.ts";
@@ -147,8 +148,11 @@ export async function findDuplicates(
   const suspects = overlappingIntervals(
     holders.map(({ entry, owner }) => ({ start: entry.start, end: entry.end, owner })),
   ).flatMap((index) => holders[index] ?? []);
-  const keyDoubles = kind === "video-item" ? doubledItemKeys(holders) : new Set<string>();
-  if (suspects.length === 0 && keyDoubles.size === 0) return NOTHING;
+  const conflicts = kind === "video-item"
+    ? await refuseItemConflicts(field, changes, holders, read, names)
+    : [];
+  if (conflicts.length > 0) return { ...NOTHING, refusals: conflicts };
+  if (suspects.length === 0) return NOTHING;
 
   const taken = await anchorsTakenAway(changes, read, place, options.concurrency, "takenAway");
   const fromBase = changes.superseded.length === 0
@@ -176,7 +180,7 @@ export async function findDuplicates(
     byOwner.set(holder.owner, list);
   });
   const doubled = doubledAnchors(byOwner);
-  if (doubled.size === 0 && keyDoubles.size === 0) return NOTHING;
+  if (doubled.size === 0) return NOTHING;
 
   const involved = suspects.filter((_, index) =>
     additionsOf[index]?.some((anchor) => doubled.has(anchor)) ?? false
@@ -199,7 +203,6 @@ export async function findDuplicates(
     field,
     kind,
     occurrences,
-    keyDoubles,
     names,
     (anchor) => options.allowIdentical && !reappended.has(anchor),
   );
@@ -227,16 +230,4 @@ function anchorsReappended(
     }
   });
   return again;
-}
-
-function doubledItemKeys(holders: readonly Holder[]): ReadonlySet<string> {
-  const owners = new Map<string, number>();
-  const doubled = new Set<string>();
-  for (const { entry, owner } of holders) {
-    const key = bytesKey(entry.group);
-    const before = owners.get(key);
-    if (before !== undefined && before !== owner) doubled.add(key);
-    owners.set(key, owner);
-  }
-  return doubled;
 }

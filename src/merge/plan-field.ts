@@ -48,9 +48,6 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
       ? settledPlan(context, field, "taken", single)
       : refusedPlan(context, field, hotShard(field, hot));
   }
-  if (kind === "video-item" && single === undefined && versions.some(isPaged)) {
-    return refusedPlan(context, field, unsupported(context, field));
-  }
   const changes = await findChanges(sides, field, kind, context.loader);
   const duplicates = await findDuplicates(field, kind, changes, context.read, context.names, {
     allowIdentical: request.allowIdentical,

@@ -13,6 +13,8 @@ import type { PageEntry } from "../model/page-entry.ts";
 import type { OrderedAlgorithm } from "../model/scalar-key.ts";
 import type { BtreeIndex, PagedIndex, Track } from "../model/track.ts";
 import { indexPagePath } from "../store/paths.ts";
+import { checkKeyCount, keyTreeOf } from "./item-keys.ts";
+import type { KeyTree } from "./item-keys.ts";
 import type { ReadObject } from "./object-reader.ts";
 import { meetsAny } from "./overlap.ts";
 import type { TrackContent, TrackDifference } from "./track-content.ts";
@@ -29,6 +31,8 @@ export interface TreeContent extends TrackContent {
   readonly form: "tree";
   readonly tree: Tree;
   readonly load: PageLoader;
+  /** The index by key of a VideoItem Track, when it is a tree. */
+  readonly keyTree: KeyTree | undefined;
 }
 
 /** Whether a content's entries stand in a tree. */
@@ -99,12 +103,14 @@ export function treeContent(
       "a form of the kind",
     );
   }
+  checkKeyCount(track, subject.path);
   const tree = treeOf(index);
   const load: PageLoader = (page) => read(indexPagePath(timeline, modality, page), page);
   const content: TreeContent = {
     form: "tree",
     tree,
     load,
+    keyTree: keyTreeOf(track, read),
     track,
     kind,
     count: tree.entryCount,

@@ -19,8 +19,8 @@ import { checkFanout } from "./walk.ts";
 
 /** What is to be put in and taken out. Entries to take out that are not there are passed over. */
 export interface TreeChanges {
-  readonly added: Iterable<PageEntry>;
-  readonly removed: Iterable<PageEntry>;
+  readonly added: readonly PageEntry[];
+  readonly removed: readonly PageEntry[];
 }
 
 /** Entries of a batch, in the tree's order. */

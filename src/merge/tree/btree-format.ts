@@ -37,6 +37,7 @@ export function btreeFormat(
   return {
     name: "B-tree page",
     internalRule: "greedy",
+    canonical: true,
     key: (entry) => entry.sort,
     entry: (entry) => btreeEntry(algorithm, entry),
     decode(bytes, height, address): TreePage<BtreeEntry> {

@@ -238,8 +238,8 @@ function compareSets<Entry extends PageEntry>(
   }
   // Nearly all regions begin and end alike.
   let head = 0;
-  let oldEnd = old.length;
-  let ownEnd = own.length;
+  const oldEnd = old.length;
+  const ownEnd = own.length;
   const alike = (a: Entry | undefined, b: Entry | undefined): boolean =>
     a !== undefined && b !== undefined && a.bytes.length === b.bytes.length &&
     equalBytes(a.bytes, b.bytes);

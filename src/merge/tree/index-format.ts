@@ -52,6 +52,7 @@ export function indexFormat(
   return {
     name: "Index Page",
     internalRule: "even",
+    canonical: false,
     ...(spatial
       ? {
         leafGrowth(base, side, baseChild, sideChild) {

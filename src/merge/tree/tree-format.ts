@@ -63,6 +63,8 @@ export interface TreeFormat<Entry extends PageEntry> {
   readonly name: string;
   /** How internal levels are cut when a tree is built as a whole; leaves are filled greedily. */
   readonly internalRule: "greedy" | "even";
+  /** Whether the reference, too, builds the tree as a whole when it merges (PAGED 7 and 8). */
+  readonly canonical: boolean;
 
   /** The cell or sort key of an entry; undefined in trees that are ordered by time alone. */
   key(entry: Entry): Uint8Array | undefined;

@@ -30,6 +30,7 @@ export function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET): TreeFormat<PageE
   return {
     name: subject.kind,
     internalRule: "even",
+    canonical: false,
     key: (entry) => entry.group,
     entry: (entry) => entry,
     decode(bytes, height, address): TreePage<PageEntry> {
