@@ -111,15 +111,14 @@ export async function walkAncestry(
   };
 
   const expand = async (child: Node): Promise<void> => {
-    // Behind a common ancestor the bound only limits how long two of them are told apart.
-    if (isCommon(child) && child.depth.every((depth) => (depth ?? 0) >= maxDepth)) return;
-    const tooDeep = isCommon(child)
-      ? []
-      : child.depth.flatMap((depth, position) => (depth ?? 0) >= maxDepth ? [position] : []);
-    if (tooDeep.length > 0) {
-      // No end of the walk: a tip may have another, shorter way to the base, as trunk has to the
-      // base of a branch beside a long branch that it contains.
-      for (const position of tooDeep) exceeded.add(position);
+    // A tip that is out of steps here may have another, shorter way to the base, as trunk has to the
+    // base of a long branch that it contains: the walk goes on for those that have steps left.
+    if (child.depth.every((depth) => depth === undefined || depth >= maxDepth)) {
+      if (!isCommon(child)) {
+        child.depth.forEach((depth, position) => {
+          if (depth !== undefined) exceeded.add(position);
+        });
+      }
       return;
     }
     child.expanded = true;
