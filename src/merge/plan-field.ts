@@ -19,6 +19,7 @@ import { planJoin } from "./plan-join.ts";
 import { LISTED_ANCHORS } from "./refusal.ts";
 import type { Warning } from "./refusal.ts";
 import { checkRewrites } from "./rewrites.ts";
+import { trunkLosses } from "./trunk-losses.ts";
 
 const UNSUPPORTED = ["graph-page", "unknown"];
 
@@ -31,9 +32,12 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
   const trunkStood = field.changed.every(({ base }) => base?.address === field.trunk?.address);
   const single = others.length === 0 && trunkStood ? only : undefined;
   if (UNSUPPORTED.includes(field.kind)) {
-    return single === undefined
-      ? refusedPlan(context, field, unsupported(context, field))
-      : settledPlan(context, field, "taken", single);
+    // Branches that agree have the version from history they share.
+    const agreed = trunkStood &&
+      field.changed.every(({ binding }) => binding.address === only.binding.address);
+    return agreed
+      ? settledPlan(context, field, "taken", only)
+      : refusedPlan(context, field, unsupported(context, field));
   }
   const kind = field.kind as EntryKind;
   const versions = await Promise.all(
@@ -58,7 +62,12 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
     concurrency: context.concurrency,
   });
   const layers = single === undefined ? layerParent(context, field) : { refusals: [] };
-  const refusals = [...duplicates.refusals, ...rewrites.refusals, ...layers.refusals];
+  const refusals = [
+    ...duplicates.refusals,
+    ...rewrites.refusals,
+    ...trunkLosses(field, kind, changes, sides.trunk.name),
+    ...layers.refusals,
+  ];
   const warnings = identicalWarning(field, duplicates);
   const counts = {
     entriesBefore: changes.trunk.count,

@@ -48,7 +48,8 @@ function replacementKey(kind: EntryKind, entry: IndexEntry): string {
   return anchorsInIndex(kind) ? "" : groupKey(entry);
 }
 
-function groupEntries(
+/** Entries by the cell, the value or the Track within which they are replaced. */
+export function groupEntries(
   kind: EntryKind,
   entries: readonly IndexEntry[],
 ): ReadonlyMap<string, readonly IndexEntry[]> {

@@ -24,7 +24,7 @@ import { collectDifference } from "./tree/diff.ts";
 import type { IndexSource } from "./tree/diff.ts";
 import { indexFormat } from "./tree/index-format.ts";
 import type { PageLoader, Tree, TreeFormat } from "./tree/tree-format.ts";
-import { walkLeaves } from "./tree/walk.ts";
+import { measureTree, walkLeaves } from "./tree/walk.ts";
 
 /** Entries in a tree beside what every content offers. */
 export interface TreeContent extends TrackContent {
@@ -72,6 +72,12 @@ export async function treeDifference(
     await sourceOf(side),
     tree.load,
   );
+  if (base.count + added.length - removed.length !== side.count) {
+    // An entry that stands twice explains it, a wrong count in a descriptor does not.
+    for (const each of [base, side]) {
+      if (isTree(each)) await measureTree(format, each.tree, each.load);
+    }
+  }
   const parse = ({ bytes }: PageEntry): IndexEntry =>
     parseIndexEntry({ kind: "track" }, base.kind, bytes);
   return { added: added.map(parse), removed: removed.map(parse) };
@@ -104,6 +110,9 @@ export function treeContent(
     );
   }
   checkKeyCount(track, subject.path);
+  if (index.treeHeight === 1 && index.pageCount !== 1) {
+    throw malformedObject(subject, `an index of one level and ${index.pageCount} pages`, "1 page");
+  }
   const tree = treeOf(index);
   const load: PageLoader = (page) => read(indexPagePath(timeline, modality, page), page);
   const content: TreeContent = {

@@ -305,6 +305,17 @@ describe("rewritten cells", () => {
     }
   });
 
+  test("by which trunk lost whole entries are refused, for each kind", async () => {
+    for (const field of ["emb", "image", "cat", "num", "matrix"]) {
+      const store = await forked(2);
+      await store.replaceEntries("trunk", field, (entries) => entries.slice(1));
+      await store.append("w0", rowsFrom(store.fields, 10, 12, 1));
+      await store.append("w1", [rowAt(store.fields, 20)]);
+      const report = await store.merge(["w0", "w1"]);
+      expect(refusalsOf(report)).toEqual([`records-missing ${field} trunk`]);
+    }
+  });
+
   test("by which a record became another are refused", async () => {
     const store = await rewritten();
     await store.branch("x0");

@@ -15,7 +15,7 @@ import { writePage } from "./build.ts";
 import { cutEvenly } from "./split.ts";
 import { loadPage, rootOf, sortedEntries } from "./tree-format.ts";
 import type { PageLoader, PageSink, Tree, TreeChild, TreeFormat } from "./tree-format.ts";
-import { checkFanout } from "./walk.ts";
+import { checkChildren } from "./walk.ts";
 
 /** What is to be put in and taken out. Entries to take out that are not there are passed over. */
 export interface TreeChanges {
@@ -106,7 +106,7 @@ async function rewrite<Entry extends PageEntry>(
   if (height === 1) return await work.places.run(() => rewriteLeaf(work, child, batch));
   const page = await work.places.run(() => loadPage(work.format, work.load, child, height));
   const children = page.leaf ? [] : page.children;
-  checkFanout(work.format, work.tree, children.length, child);
+  checkChildren(work.format, work.tree, children.length, child);
   if (batch.added.length > 0 && !work.format.canRoute(children)) throw new CannotRoute();
   const parts = divide(work.format, children, batch);
   const replaced = await mapConcurrent(

@@ -15,7 +15,7 @@ import { RunCursor } from "./run-cursor.ts";
 import { SkippedPages } from "./skipped.ts";
 import { detach, loadPage, rootOf, sortedEntries } from "./tree-format.ts";
 import type { PageLoader, Tree, TreeChild, TreeFormat } from "./tree-format.ts";
-import { checkFanout, loadLeaves } from "./walk.ts";
+import { checkChildren, loadLeaves } from "./walk.ts";
 
 /** An index to compare: a tree, or the entries of an inline index in any order. */
 export type IndexSource =
@@ -97,8 +97,8 @@ export async function collectDifference<Entry extends PageEntry>(
   const added: Entry[] = [];
   const removed: Entry[] = [];
   for await (const region of diffIndexes(format, base, side, load, options)) {
-    added.push(...region.added);
-    removed.push(...region.removed);
+    for (const entry of region.added) added.push(entry);
+    for (const entry of region.removed) removed.push(entry);
   }
   return { added, removed };
 }
@@ -130,7 +130,7 @@ async function openBoth<Entry extends PageEntry>(
       async (child) => {
         const page = await loadPage(format, load, child, level.height);
         if (page.leaf) return [];
-        checkFanout(format, level.tree, page.children.length, child);
+        checkChildren(format, level.tree, page.children.length, child);
         return page.children;
       },
     );

@@ -8,6 +8,7 @@
 
 import type { Address } from "../../encoding/address.ts";
 import { compareBytes, equalBytes } from "../../encoding/bytes.ts";
+import { DreamDBError, isDreamDBError } from "../../errors.ts";
 import { malformedObject } from "../../model/malformed.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 
@@ -135,7 +136,8 @@ export async function loadPage<Entry extends PageEntry>(
   child: TreeChild,
   height: number,
 ): Promise<TreePage<Entry>> {
-  const page = format.decode(await load(child.page), height, child.page);
+  const bytes = await load(child.page);
+  const page = inPage(format, child, () => format.decode(bytes, height, child.page));
   checkChild(format.name, format.childOf(page, child.page), child);
   return page;
 }
@@ -143,7 +145,7 @@ export async function loadPage<Entry extends PageEntry>(
 /** Checks what the page above said about a page. @throws DreamDBError malformed-object */
 export function checkChild(name: string, actual: TreeChild, child: TreeChild): void {
   for (const key of ["start", "end", "entryCount"] as const) {
-    if (child[key] !== undefined && child[key] !== actual[key]) {
+    if (child[key] !== undefined && actual[key] !== undefined && child[key] !== actual[key]) {
       throw malformedObject(
         { kind: name, path: child.page },
         `its ${key} is ${actual[key]}`,
@@ -164,7 +166,29 @@ export function checkChild(name: string, actual: TreeChild, child: TreeChild): v
   }
 }
 
-/** The root as if a page above it knew nothing about it but what the descriptor says. */
+/** Runs a decoder and has what it throws name the page. */
+export function inPage<Entry extends PageEntry, Decoded>(
+  format: TreeFormat<Entry>,
+  child: TreeChild,
+  decode: () => Decoded,
+): Decoded {
+  try {
+    return decode();
+  } catch (error) {
+    if (!isDreamDBError(error) || error.fault.code !== "malformed-cbor") throw error;
+    const { found, expected, next, offset } = error.fault;
+    throw new DreamDBError({
+      code: "malformed-object",
+      kind: format.name,
+      path: child.page,
+      found: `${found} at byte ${offset} of the ${format.name} ${child.page}`,
+      expected,
+      next,
+    }, { cause: error });
+  }
+}
+
+/** The root as if a page above it said what the descriptor says. */
 export function rootOf(tree: Tree): TreeChild {
   return {
     page: tree.root,
@@ -172,6 +196,6 @@ export function rootOf(tree: Tree): TreeChild {
     high: undefined,
     start: undefined,
     end: undefined,
-    entryCount: undefined,
+    entryCount: tree.entryCount,
   };
 }

@@ -126,7 +126,7 @@ async function* leafPages<Entry extends PageEntry>(
     }
     const page = await loadPage(format, load, next.child, next.height);
     if (page.leaf) continue;
-    checkFanout(format, tree, page.children.length, next.child);
+    checkChildren(format, tree, page.children.length, next.child);
     counter.fanout = Math.max(counter.fanout, page.children.length);
     for (const child of page.children.toReversed()) {
       if (options.within?.(child) ?? true) stack.push({ child, height: next.height - 1 });
@@ -134,19 +134,31 @@ async function* leafPages<Entry extends PageEntry>(
   }
 }
 
-/** Checks that a page is not wider than the descriptor says. @throws DreamDBError malformed-object */
-export function checkFanout<Entry extends PageEntry>(
+/**
+ * Checks a page with children against the descriptor: that it is not wider than it says, and that
+ * a tree of two levels has as many pages as it says. Of a higher tree only a whole walk can tell.
+ * @throws DreamDBError malformed-object
+ */
+export function checkChildren<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   tree: Tree,
   children: number,
   page: TreeChild,
 ): void {
-  if (tree.fanout === undefined || children <= tree.fanout) return;
-  throw malformedObject(
-    { kind: format.name, path: page.page },
-    `${children} children`,
-    `at most ${tree.fanout}, the fanout of the index`,
-  );
+  if (tree.fanout !== undefined && children > tree.fanout) {
+    throw malformedObject(
+      { kind: format.name, path: page.page },
+      `${children} children`,
+      `at most ${tree.fanout}, the fanout of the index`,
+    );
+  }
+  if (tree.height === 2 && tree.pageCount !== children + 1) {
+    throw malformedObject(
+      { kind: format.name, path: page.page },
+      `a root over ${children} leaves`,
+      `${tree.pageCount} pages with the root, as the Track says`,
+    );
+  }
 }
 
 function checkNumbers<Entry extends PageEntry>(
