@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { blake3 as portable } from "@noble/hashes/blake3.js";
 
 import { loadNativeBlake3 } from "../../src/encoding/blake3-native.ts";
 import { blake3, hashImplementation } from "../../src/encoding/blake3.ts";
 import { toHex } from "../../src/encoding/bytes.ts";
-import { projectRoot, scratchFolder } from "../support/fixtures.ts";
+import { projectRoot } from "../support/fixtures.ts";
 
 /** The input of the official BLAKE3 test vectors: bytes 0 … 250 again and again. */
 const input = (length: number) => Uint8Array.from({ length }, (_, index) => index % 251);
@@ -44,7 +46,8 @@ describe("blake3", () => {
   });
 
   test("is portable, without a word, in a bundle that has no addon beside it", async () => {
-    const folder = scratchFolder();
+    // Outside of the project, or its own node_modules would be found on the way up.
+    const folder = mkdtempSync(join(tmpdir(), "dreamdb-bundle-"));
     const entry = join(folder, "entry.ts");
     const source = (name: string) => JSON.stringify(join(projectRoot, "src/encoding", name));
     await Bun.write(
@@ -65,6 +68,7 @@ describe("blake3", () => {
     expect(run.stdout).toBe(
       "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262 portable\n",
     );
+    rmSync(folder, { recursive: true });
   });
 
   test("is the same whether native or portable, on sizes around every boundary", () => {
