@@ -8,6 +8,11 @@ import { DreamDBError } from "../errors.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const BITS = 5;
+/** Both letters of each ten bits. */
+const PAIRS: readonly string[] = Array.from(
+  { length: 1024 },
+  (_, value) => ALPHABET.charAt(value >>> BITS) + ALPHABET.charAt(value & 31),
+);
 
 /** Value of each ASCII character, or 255 for those outside the alphabet. */
 const VALUES = /* @__PURE__ */ (() => {
@@ -24,10 +29,15 @@ export function encodeBase32(bytes: Uint8Array): string {
   for (let index = 0; index < bytes.length; index++) {
     pending = (pending << 8) | (bytes[index] ?? 0);
     pendingBits += 8;
-    while (pendingBits >= BITS) {
-      pendingBits -= BITS;
-      text += ALPHABET.charAt((pending >>> pendingBits) & 31);
+    if (pendingBits >= 2 * BITS) {
+      pendingBits -= 2 * BITS;
+      text += PAIRS[(pending >>> pendingBits) & 1023];
+      pending &= (1 << pendingBits) - 1;
     }
+  }
+  if (pendingBits >= BITS) {
+    pendingBits -= BITS;
+    text += ALPHABET.charAt((pending >>> pendingBits) & 31);
     pending &= (1 << pendingBits) - 1;
   }
   if (pendingBits > 0) text += ALPHABET.charAt((pending << (BITS - pendingBits)) & 31);

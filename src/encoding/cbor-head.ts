@@ -45,8 +45,7 @@ export abstract class CborHeadReader {
   sawByteOrderMark = false;
   protected readonly view: DataView;
   /** The argument of the last eight-byte head as two halves, exact where the number is not. */
-  private high = 0;
-  private low = 0;
+  private longAt = 0;
 
   constructor(bytes: Uint8Array, offset: number) {
     this.bytes = bytes;
@@ -114,14 +113,13 @@ export abstract class CborHeadReader {
     if (width === 1) return this.view.getUint8(at);
     if (width === 2) return this.view.getUint16(at);
     if (width === 4) return this.view.getUint32(at);
-    this.high = this.view.getUint32(at);
-    this.low = this.view.getUint32(at + 4);
-    return this.high * TWO_32 + this.low;
+    this.longAt = at;
+    return this.view.getUint32(at) * TWO_32 + this.view.getUint32(at + 4);
   }
 
   /** The argument of the last eight-byte head. */
   protected exact(): bigint {
-    return (BigInt(this.high) << 32n) | BigInt(this.low);
+    return this.view.getBigUint64(this.longAt);
   }
 
   /** Reads the head of a string and checks that the string is there. */

@@ -122,6 +122,16 @@ export class CborWriter {
     this.end += encoded.length;
   }
 
+  /** Encoded items out of a larger array: what `raw` does with `source.subarray(from, to)`. */
+  rawRange(source: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    this.reserve(length);
+    const { buffer } = this;
+    let at = this.end;
+    for (let index = from; index < to; index++) buffer[at++] = source[index] ?? 0;
+    this.end = at;
+  }
+
   /** The bytes written, as an array of their own; the writer goes on after them. */
   finish(): Uint8Array {
     return this.buffer.slice(0, this.end);

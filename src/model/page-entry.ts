@@ -36,6 +36,14 @@ export function uintLength(value: bigint | number): number {
 
 /** Moves past an address and checks that it is one; the cheap way when nobody asks for its text. */
 export function skipAddress(subject: Subject, cursor: CborCursor): void {
+  const { bytes: all, offset } = cursor;
+  if (
+    all[offset] === 0x58 && all[offset + 1] === 33 && all[offset + 2] === 0x1e &&
+    offset + 35 <= all.length
+  ) {
+    cursor.offset = offset + 35;
+    return;
+  }
   const bytes = cursor.readBytes();
   if (bytes.length !== 33 || bytes[0] !== 0x1e) {
     throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
