@@ -54340,6 +54340,13 @@ async function mapConcurrent(items, limit, task, signal) {
     throw failure.error;
   return results;
 }
+function holding(connector) {
+  if (connector.holdRef === undefined)
+    return {};
+  return {
+    holdRef: (name, work, options) => connector.holdRef?.(name, work, options) ?? work()
+  };
+}
 
 // src/store/statistics.ts
 function requestKind(path) {
@@ -54419,8 +54426,33 @@ function withStatistics(connector) {
         requests.ref++;
         return connector.deleteRef(name, expected, options);
       },
+      ...holding(connector),
       close: () => connector.close()
     }
+  };
+}
+
+// src/store/write-once.ts
+function withWriteOnce(connector) {
+  const written = new Set;
+  return {
+    url: connector.url,
+    get: (path, options) => connector.get(path, options),
+    async putIfAbsent(path, bytes, options) {
+      if (written.has(path))
+        return "present";
+      const outcome = await connector.putIfAbsent(path, bytes, options);
+      written.add(path);
+      return outcome;
+    },
+    flush: (options) => connector.flush(options),
+    readRef: (name, options) => connector.readRef(name, options),
+    createRef: (name, to, options) => connector.createRef(name, to, options),
+    compareAndSetRef: (name, expected, next, options) => connector.compareAndSetRef(name, expected, next, options),
+    listRefs: (prefix, options) => connector.listRefs(prefix, options),
+    deleteRef: (name, expected, options) => connector.deleteRef(name, expected, options),
+    ...holding(connector),
+    close: () => connector.close()
   };
 }
 
@@ -61432,13 +61464,14 @@ function detach(format, entry) {
   return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
 }
 async function loadPage(format, load, child, height) {
-  const page = format.decode(await load(child.page), height, child.page);
+  const bytes = await load(child.page);
+  const page = inPage(format, child, () => format.decode(bytes, height, child.page));
   checkChild(format.name, format.childOf(page, child.page), child);
   return page;
 }
 function checkChild(name, actual, child) {
   for (const key of ["start", "end", "entryCount"]) {
-    if (child[key] !== undefined && child[key] !== actual[key]) {
+    if (child[key] !== undefined && actual[key] !== undefined && child[key] !== actual[key]) {
       throw malformedObject({ kind: name, path: child.page }, `its ${key} is ${actual[key]}`, `${child[key]}, as the page above says`);
     }
   }
@@ -61450,6 +61483,23 @@ function checkChild(name, actual, child) {
     }
   }
 }
+function inPage(format, child, decode) {
+  try {
+    return decode();
+  } catch (error) {
+    if (!isDreamDBError(error) || error.fault.code !== "malformed-cbor")
+      throw error;
+    const { found, expected, next, offset } = error.fault;
+    throw new DreamDBError({
+      code: "malformed-object",
+      kind: format.name,
+      path: child.page,
+      found: `${found} at byte ${offset} of the ${format.name} ${child.page}`,
+      expected,
+      next
+    }, { cause: error });
+  }
+}
 function rootOf(tree) {
   return {
     page: tree.root,
@@ -61457,7 +61507,7 @@ function rootOf(tree) {
     high: undefined,
     start: undefined,
     end: undefined,
-    entryCount: undefined
+    entryCount: tree.entryCount
   };
 }
 
@@ -61745,6 +61795,14 @@ async function* walkLeaves(format, tree, load, options = {}) {
     checkNumbers(format, tree, statistics);
   return statistics;
 }
+async function measureTree(format, tree, load) {
+  const walk = walkLeaves(format, tree, load);
+  for (;; ) {
+    const step = await walk.next();
+    if (step.done === true)
+      return step.value;
+  }
+}
 async function* loadLeaves(format, load, leaves, readAhead = READ_AHEAD) {
   const pending = [];
   let last;
@@ -61781,7 +61839,7 @@ async function* leafPages(format, tree, load, options, counter) {
     const page = await loadPage(format, load, next.child, next.height);
     if (page.leaf)
       continue;
-    checkFanout(format, tree, page.children.length, next.child);
+    checkChildren(format, tree, page.children.length, next.child);
     counter.fanout = Math.max(counter.fanout, page.children.length);
     for (const child of page.children.toReversed()) {
       if (options.within?.(child) ?? true)
@@ -61789,10 +61847,13 @@ async function* leafPages(format, tree, load, options, counter) {
     }
   }
 }
-function checkFanout(format, tree, children, page) {
-  if (tree.fanout === undefined || children <= tree.fanout)
-    return;
-  throw malformedObject({ kind: format.name, path: page.page }, `${children} children`, `at most ${tree.fanout}, the fanout of the index`);
+function checkChildren(format, tree, children, page) {
+  if (tree.fanout !== undefined && children > tree.fanout) {
+    throw malformedObject({ kind: format.name, path: page.page }, `${children} children`, `at most ${tree.fanout}, the fanout of the index`);
+  }
+  if (tree.height === 2 && tree.pageCount !== children + 1) {
+    throw malformedObject({ kind: format.name, path: page.page }, `a root over ${children} leaves`, `${tree.pageCount} pages with the root, as the Track says`);
+  }
 }
 function checkNumbers(format, tree, found) {
   for (const key of ["pageCount", "entryCount"]) {
@@ -62505,6 +62566,57 @@ async function differingRecords(field, kind, group, read, concurrency) {
   return [...before].filter(([anchor, identities]) => new Set([...identities, ...after.get(anchor) ?? []]).size > 1).map(([anchor]) => anchor).sort((a, b) => a < b ? -1 : 1);
 }
 
+// src/merge/trunk-losses.ts
+var LONGEST_HEADER = 200;
+var SHORTEST_HEADER = 160;
+function lostEntries(kind, removed, added) {
+  if (anchorsInIndex(kind)) {
+    const starts = new Set(added.map(({ start }) => start));
+    return removed.filter(({ start }) => !starts.has(start));
+  }
+  const came = groupEntries(kind, added);
+  return [...groupEntries(kind, removed)].flatMap(([key, gone]) => {
+    const instead = came.get(key) ?? [];
+    const reach = mergeIntervals(instead);
+    const first = reach[0]?.start;
+    const last = reach.at(-1)?.end;
+    if (first === undefined || last === undefined)
+      return gone;
+    const outside = gone.filter(({ start, end }) => start < first || end > last);
+    if (outside.length > 0 || kind !== "spatial-bucket")
+      return outside;
+    const least = gone.reduce((sum, { size }) => sum + (size ?? 0) - LONGEST_HEADER, 0);
+    const most = instead.reduce((sum, { size }) => sum + (size ?? 0) - SHORTEST_HEADER, 0);
+    return most < least ? gone : [];
+  });
+}
+function trunkLosses(field, kind, changes, trunkName) {
+  const lost = new Map;
+  for (const [position, removed] of changes.trunkRemoved) {
+    const added = changes.trunkNew.get(position) ?? [];
+    for (const entry of lostEntries(kind, removed, added))
+      lost.set(bytesKey(entry.bytes), entry);
+  }
+  const entries = [...lost.values()];
+  const [first] = entries;
+  if (first === undefined)
+    return [];
+  const groups = [...new Set(entries.map(kind === "spatial-bucket" ? cellText : groupName))];
+  return [{
+    code: "records-missing",
+    message: `${entries.length} entries of the field ${field.field} that the branches' base has ` + `are gone on ${trunkName}, without a rewrite that could hold their records`,
+    next: `Restore ${trunkName} from before that change; to delete records use tombstones.`,
+    sides: [trunkName],
+    field: field.field,
+    modality: field.modality,
+    ...anchorsInIndex(kind) ? {} : { [kind === "spatial-bucket" ? "cells" : "values"]: groups.slice(0, LISTED_ANCHORS) },
+    addresses: [...new Set(entries.map(({ address }) => address))].slice(0, LISTED_ANCHORS)
+  }];
+}
+function groupName(entry) {
+  return entry.group.length === 0 ? "" : valueText(entry);
+}
+
 // src/merge/plan-field.ts
 var UNSUPPORTED = ["graph-page", "unknown"];
 async function planField(context, field) {
@@ -62517,7 +62629,8 @@ async function planField(context, field) {
   const trunkStood = field.changed.every(({ base }) => base?.address === field.trunk?.address);
   const single = others.length === 0 && trunkStood ? only : undefined;
   if (UNSUPPORTED.includes(field.kind)) {
-    return single === undefined ? refusedPlan(context, field, unsupported(context, field)) : settledPlan(context, field, "taken", single);
+    const agreed = trunkStood && field.changed.every(({ binding }) => binding.address === only.binding.address);
+    return agreed ? settledPlan(context, field, "taken", only) : refusedPlan(context, field, unsupported(context, field));
   }
   const kind = field.kind;
   const versions = await Promise.all([field.trunk, ...field.changed.flatMap(({ binding, base }) => [binding, base])].flatMap((binding) => binding === undefined ? [] : [context.loader.load(binding)]));
@@ -62535,7 +62648,12 @@ async function planField(context, field) {
     concurrency: context.concurrency
   });
   const layers = single === undefined ? layerParent(context, field) : { refusals: [] };
-  const refusals = [...duplicates.refusals, ...rewrites.refusals, ...layers.refusals];
+  const refusals = [
+    ...duplicates.refusals,
+    ...rewrites.refusals,
+    ...trunkLosses(field, kind, changes, sides.trunk.name),
+    ...layers.refusals
+  ];
   const warnings = identicalWarning(field, duplicates);
   const counts = {
     entriesBefore: changes.trunk.count,
@@ -62850,12 +62968,13 @@ async function walkAncestry(tips, read, maxDepth) {
     return changed;
   };
   const expand = async (child) => {
-    if (isCommon(child) && child.depth.every((depth) => (depth ?? 0) >= maxDepth))
-      return;
-    const tooDeep = isCommon(child) ? [] : child.depth.flatMap((depth, position) => (depth ?? 0) >= maxDepth ? [position] : []);
-    if (tooDeep.length > 0) {
-      for (const position of tooDeep)
-        exceeded.add(position);
+    if (child.depth.every((depth) => depth === undefined || depth >= maxDepth)) {
+      if (!isCommon(child)) {
+        child.depth.forEach((depth, position) => {
+          if (depth !== undefined)
+            exceeded.add(position);
+        });
+      }
       return;
     }
     child.expanded = true;
@@ -63825,8 +63944,10 @@ async function collectDifference(format, base, side, load, options = {}) {
   const added = [];
   const removed = [];
   for await (const region of diffIndexes(format, base, side, load, options)) {
-    added.push(...region.added);
-    removed.push(...region.removed);
+    for (const entry of region.added)
+      added.push(entry);
+    for (const entry of region.removed)
+      removed.push(entry);
   }
   return { added, removed };
 }
@@ -63838,7 +63959,7 @@ async function openBoth(format, base, side, load, options, skipped, grown) {
       const page = await loadPage(format, load, child, level.height);
       if (page.leaf)
         return [];
-      checkFanout(format, level.tree, page.children.length, child);
+      checkChildren(format, level.tree, page.children.length, child);
       return page.children;
     });
     level.pages = opened.flat().filter((child) => options.within?.(child) ?? true);
@@ -63931,8 +64052,8 @@ function compareSets(old, own) {
     return { added: [], removed: [] };
   }
   let head = 0;
-  let oldEnd = old.length;
-  let ownEnd = own.length;
+  const oldEnd = old.length;
+  const ownEnd = own.length;
   const alike = (a, b) => a !== undefined && b !== undefined && a.bytes.length === b.bytes.length && equalBytes(a.bytes, b.bytes);
   while (head < oldEnd && head < ownEnd && alike(old[head], own[head]))
     head++;
@@ -63980,6 +64101,12 @@ async function treeDifference(format, base, side) {
   if (tree === undefined)
     throw new Error("unreachable: neither side is a tree");
   const { added, removed } = await collectDifference(format, await sourceOf(base), await sourceOf(side), tree.load);
+  if (base.count + added.length - removed.length !== side.count) {
+    for (const each of [base, side]) {
+      if (isTree(each))
+        await measureTree(format, each.tree, each.load);
+    }
+  }
   const parse = ({ bytes }) => parseIndexEntry({ kind: "track" }, base.kind, bytes);
   return { added: added.map(parse), removed: removed.map(parse) };
 }
@@ -63999,6 +64126,9 @@ function treeContent(kind, subject, track, index, read) {
     throw malformedObject(subject, `a ${index.form} index of a ${kind} Track`, "a form of the kind");
   }
   checkKeyCount(track, subject.path);
+  if (index.treeHeight === 1 && index.pageCount !== 1) {
+    throw malformedObject(subject, `an index of one level and ${index.pageCount} pages`, "1 page");
+  }
   const tree = treeOf(index);
   const load = (page) => read(indexPagePath(timeline, modality, page), page);
   const content = {
@@ -64592,7 +64722,7 @@ async function rewrite(work, child, height, batch) {
     return await work.places.run(() => rewriteLeaf(work, child, batch));
   const page = await work.places.run(() => loadPage(work.format, work.load, child, height));
   const children = page.leaf ? [] : page.children;
-  checkFanout(work.format, work.tree, children.length, child);
+  checkChildren(work.format, work.tree, children.length, child);
   if (batch.added.length > 0 && !work.format.canRoute(children))
     throw new CannotRoute;
   const parts = divide(work.format, children, batch);
@@ -64968,39 +65098,48 @@ var FIRST_PAUSE_MILLISECONDS = 50;
 var LONGEST_PAUSE_MILLISECONDS = 5000;
 async function mergeMany(request, environment) {
   const counted = withStatistics(environment.connector);
-  const inner = { ...environment, connector: counted.connector };
+  const connector = withWriteOnce(counted.connector);
+  const inner = { ...environment, connector };
   const session = createSession(inner);
   for (let attempt = 1;; attempt++) {
-    const plan = await planMerge(request, inner, session);
-    const finish = (status, manifest, executed = new Map, resolvedByReading = false, warnings = []) => reportOf(plan, { status, manifest, executed, attempts: attempt, resolvedByReading, warnings }, counted.statistics);
-    if (plan.outcome === "refused" || plan.outcome === "already-merged") {
-      return finish(plan.outcome, null);
-    }
-    const status = plan.outcome === "merge" ? "merged" : "fast-forwarded";
-    if (request.dryRun)
-      return finish(status, null);
-    const { manifest, fields } = await write(plan, inner);
-    inner.onProgress?.({ stage: "publish", done: 0, total: 1 });
-    const published = await publish(inner, request.ref, plan.trunk, manifest);
-    switch (published.status) {
+    const run = () => attemptMerge(request, inner, session);
+    const last = attempt > 1 && attempt === request.attempts;
+    const { plan, status, executed, published } = last && connector.holdRef !== undefined ? await connector.holdRef(request.ref, run, { signal: inner.signal }) : await run();
+    const finish = (resolvedByReading, warnings) => reportOf(plan, {
+      status,
+      manifest: executed?.manifest ?? null,
+      executed: executed?.fields ?? new Map,
+      attempts: attempt,
+      resolvedByReading,
+      warnings
+    }, counted.statistics);
+    switch (published?.status) {
+      case undefined:
+        return finish(false, []);
       case "committed":
-        return finish(status, manifest, fields, published.note === "confirmed-after-unknown", [
+        return finish(published.note === "confirmed-after-unknown", [
           ...published.note === "not-synced" ? [notSynced(request.ref)] : [],
           ...await movedBranches(plan, inner)
         ]);
       case "unknown":
-        throw new DreamDBError({
-          code: "publish-unknown",
-          ref: request.ref,
-          manifest,
-          found: `no answer that tells whether ${request.ref} moved to ${manifest}`,
-          expected: "an answer to the write of the ref, or to reading it again",
-          next: `Run the same command again: if ${request.ref} holds the merge, it says ` + "already merged; if not, it merges."
-        }, { cause: published.cause });
+        throw unknownOutcome(request.ref, executed?.manifest ?? plan.trunk, published.cause);
       case "lost":
         await prepareNextAttempt(request, inner, attempt, plan.trunk, published.found);
     }
   }
+}
+async function attemptMerge(request, environment, session) {
+  const plan = await planMerge(request, environment, session);
+  if (plan.outcome === "refused" || plan.outcome === "already-merged") {
+    return { plan, status: plan.outcome };
+  }
+  const status = plan.outcome === "merge" ? "merged" : "fast-forwarded";
+  if (request.dryRun)
+    return { plan, status };
+  const executed = await write(plan, environment);
+  environment.onProgress?.({ stage: "publish", done: 0, total: 1 });
+  const published = await publish(environment, request.ref, plan.trunk, executed.manifest);
+  return { plan, status, executed, published };
 }
 async function write(plan, environment) {
   const { sides } = plan;
@@ -65013,15 +65152,8 @@ async function write(plan, environment) {
   return await executeMerge(plan, sides, environment);
 }
 async function prepareNextAttempt(request, environment, attempt, expected, found) {
-  if (found === undefined) {
-    throw new DreamDBError({
-      code: "ref-missing",
-      names: [request.ref],
-      found: `${request.ref} was deleted while the merge was being made`,
-      expected: "the ref that was there when the merge began",
-      next: "Create the ref again, then run the same command."
-    });
-  }
+  if (found === undefined)
+    throw disappeared(request.ref, attempt);
   if (attempt >= request.attempts)
     throw lostRace(request.ref, attempt, expected, found);
   const ceiling = Math.min(LONGEST_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (attempt - 1));
@@ -65047,6 +65179,26 @@ function lostRace(ref, attempts, expected, found) {
     expected: "a ref that stands still for the time of a merge",
     next: "Nothing was published; it is safe to run the same command again, or to allow more " + "tries with --attempts."
   });
+}
+function disappeared(ref, attempts) {
+  return new DreamDBError({
+    code: "publish-conflict",
+    ref,
+    attempts,
+    found: `${ref} disappeared while the merge was being made: somebody has deleted it`,
+    expected: "the ref that was there when the merge began",
+    next: "Nothing was published, and the ref was not made again. Create it, then run the same " + "command."
+  });
+}
+function unknownOutcome(ref, manifest, cause) {
+  return new DreamDBError({
+    code: "publish-unknown",
+    ref,
+    manifest,
+    found: `no answer that tells whether ${ref} moved to ${manifest}`,
+    expected: "an answer to the write of the ref, or to reading it again",
+    next: `Run the same command again: if ${ref} holds the merge, it says already merged; if ` + "not, it merges."
+  }, { cause });
 }
 function notSynced(ref) {
   return {
@@ -65592,6 +65744,7 @@ class FileConnector {
   #openFiles;
   #temporary = new TemporaryFiles;
   #objects;
+  #held = new Set;
   #rootChecked = false;
   constructor(url, options = {}) {
     const parsed = parseFileUrl(url);
@@ -65661,6 +65814,17 @@ class FileConnector {
       await this.#temporary.discard(temporary);
     }
   }
+  async holdRef(name, work, options) {
+    checkWritableRefName(name);
+    return await this.#locked("hold a ref", name, options, async () => {
+      this.#held.add(name);
+      try {
+        return await work();
+      } finally {
+        this.#held.delete(name);
+      }
+    });
+  }
   async listRefs(prefix, options) {
     const folder = join2(this.#root, "refs");
     return await this.#do("list refs", folder, options, () => listRefFiles(folder, prefix ?? "", options?.signal));
@@ -65721,6 +65885,8 @@ class FileConnector {
   }
   async#locked(action, name, options, work) {
     options?.signal?.throwIfAborted();
+    if (this.#held.has(name))
+      return await work();
     const lock = this.#file(lockPath(name));
     try {
       await this.#checkRoot();
