@@ -34,9 +34,15 @@ export class Checker {
     process.on("exit", () => child.kill());
   }
 
-  static async start(): Promise<Checker> {
+  /** @param environment what the reference needs to open the stores, beside this process's own */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<Checker> {
     const python = await goldenPython();
-    return new Checker(spawn(python, [join(golden, "check.py")], { stdio: "pipe" }));
+    return new Checker(
+      spawn(python, [join(golden, "check.py")], {
+        stdio: "pipe",
+        env: { ...process.env, ...environment },
+      }),
+    );
   }
 
   /** One request of `check.py`; the operations are described there. */

@@ -3,6 +3,7 @@ import { dreamdbCommand } from "../support/dreamdb.ts";
 import { describeWithReference } from "../support/describe-reference.ts";
 import { Checker } from "./checker.ts";
 import { expectations } from "./expectation.ts";
+import { folders } from "./placed-store.ts";
 import { runScenario } from "./scenario.ts";
 
 describeWithReference("conformance", () => {
@@ -14,7 +15,12 @@ describeWithReference("conformance", () => {
 
   for (const expected of expectations()) {
     test(`${expected.name}: ${expected.rule}`, async () => {
-      const { problems } = await runScenario(expected, dreamdbCommand(), checker);
+      const { problems } = await runScenario(
+        expected,
+        dreamdbCommand(),
+        checker,
+        folders(),
+      );
       expect(problems).toEqual([]);
     }, 300_000);
   }

@@ -71,7 +71,8 @@ export function commandUnderTest(): readonly string[] {
 /** Merges and reads the document. */
 export async function runMerge(
   command: readonly string[],
-  store: string,
+  backend: string,
+  environment: Readonly<Record<string, string>>,
   trunk: string,
   branches: readonly string[],
   flags: readonly string[],
@@ -84,14 +85,14 @@ export async function runMerge(
       ...first,
       "merge-many",
       "--backend",
-      `file://${store}`,
+      backend,
       "--ref",
       trunk,
       ...list,
       "--json",
       ...flags,
     ],
-    { env: dreamdbEnvironment(), stdio: "pipe" },
+    { env: { ...dreamdbEnvironment(), ...environment }, stdio: "pipe" },
   );
   child.stdin.end();
   const { exitCode, stdout, stderr } = await collect(child);

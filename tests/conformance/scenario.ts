@@ -1,11 +1,11 @@
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { encodeBase32 } from "../../src/encoding/base32.ts";
-import { listFiles, scratchFolder, unpackFixture } from "../support/fixtures.ts";
+import { scratchFolder, unpackFixture } from "../support/fixtures.ts";
 import type { Checker } from "./checker.ts";
 import { type MergeDocument, type Run, runMerge } from "./document.ts";
 import type { Buckets, Expectation } from "./expectation.ts";
 import { judge } from "./judge.ts";
+import { type PlacedStore, refsOf, type StorePlaces, type Tree } from "./placed-store.ts";
 
 /** What came of one scenario. */
 export interface Outcome {
@@ -16,38 +16,36 @@ export interface Outcome {
   readonly document: MergeDocument | undefined;
 }
 
-/** Bytes of every file of a store by path, without the lock files that writers leave. */
-type Tree = ReadonlyMap<string, string>;
-
 /** Runs one scenario with `command` and lets the reference read what it published. */
 export async function runScenario(
   expected: Expectation,
   command: readonly string[],
   checker: Checker,
+  places: StorePlaces,
 ): Promise<Outcome> {
   const source = join(unpackFixture("golden/stores"), expected.store);
-  const folder = scratchFolder();
+  const scratch = scratchFolder();
   const problems: string[] = [];
   let document: MergeDocument | undefined;
   try {
     for (const buckets of modes(expected)) {
-      const store = join(folder, buckets ?? "store");
-      cpSync(join(source, "store"), store, { recursive: true });
+      const store = await places.place(join(source, "store"), scratch);
+      const scope = store.root;
       await checker.ask("load", {
-        scope: store,
+        scope,
         models: join(source, "models.json"),
         model: expected.name,
       });
-      const attempt = new Attempt(expected, command, checker, store, buckets);
+      const attempt = new Attempt(expected, command, checker, store, places, buckets);
       const found = await attempt.run();
-      await checker.ask("forget", { scope: store });
+      await checker.ask("forget", { scope });
       document ??= attempt.document;
       problems.push(
         ...found.map((problem) => buckets === undefined ? problem : `${buckets}: ${problem}`),
       );
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
   return { expected, problems, document };
 }
@@ -64,58 +62,71 @@ class Attempt {
   readonly #expected: Expectation;
   readonly #command: readonly string[];
   readonly #checker: Checker;
-  readonly #store: string;
+  readonly #store: PlacedStore;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #flags: readonly string[];
   readonly #buckets: Buckets;
   readonly #problems: string[] = [];
+  #merges = 0;
 
   constructor(
     expected: Expectation,
     command: readonly string[],
     checker: Checker,
-    store: string,
+    store: PlacedStore,
+    { environment }: StorePlaces,
     buckets: Buckets | undefined,
   ) {
     this.#expected = expected;
     this.#command = command;
     this.#checker = checker;
     this.#store = store;
+    this.#environment = environment;
     this.#flags = [...expected.flags, ...buckets === undefined ? [] : [`--buckets=${buckets}`]];
     this.#buckets = this.#flags.includes("--buckets=keep") ? "keep" : "fuse";
   }
 
   async run(): Promise<readonly string[]> {
     const expected = this.#expected;
-    const tips = refsOf(this.#store);
-    const before = treeOf(this.#store);
+    const before = await this.#store.tree();
+    const tips = refsOf(before);
 
     const dryRun = await this.#merge(this.#store, expected.branches, ["--dry-run"]);
     const dry = judge(expected, dryRun, tips, true);
-    this.#unchanged("dry run", before);
-    if (expected.order) copyStore(this.#store, `${this.#store}-order`);
+    await this.#unchanged("dry run", before);
+    const unmerged = expected.order ? await this.#store.copy() : undefined;
     const run = await this.#merge(this.#store, expected.branches, []);
     this.document = run.document;
     this.#add("", judge(expected, run, tips, false));
     this.#add("dry run", dry.filter((problem) => !this.#problems.includes(problem)));
     if (expected.status !== "merged" && expected.status !== "fast-forwarded") {
-      this.#unchanged("", before);
+      await this.#unchanged("", before);
       return this.#problems;
     }
     if (this.#problems.length > 0) return this.#problems;
-    this.#published(before, run, tips);
+    await this.#published(before, run, tips);
     await this.#again();
     await this.#readByReference();
     await this.#tracks(run);
-    if (expected.order) await this.#otherOrder();
+    if (unmerged !== undefined) await this.#otherOrder(unmerged);
     for (let round = 1; round < (expected.rounds ?? 1); round += 1) await this.#nextRound(round);
     return this.#problems;
   }
 
-  async #merge(store: string, branches: readonly string[], flags: readonly string[]): Promise<Run> {
-    return await runMerge(this.#command, store, this.#expected.trunk, branches, [
-      ...this.#flags,
-      ...flags,
-    ]);
+  async #merge(
+    { backends }: PlacedStore,
+    branches: readonly string[],
+    flags: readonly string[],
+  ): Promise<Run> {
+    const backend = backends[this.#merges++ % backends.length] ?? "";
+    return await runMerge(
+      this.#command,
+      backend,
+      this.#environment,
+      this.#expected.trunk,
+      branches,
+      [...this.#flags, ...flags],
+    );
   }
 
   #add(where: string, problems: readonly string[]): void {
@@ -124,15 +135,19 @@ class Attempt {
     );
   }
 
-  #unchanged(where: string, before: Tree): void {
-    const changes = differences(before, treeOf(this.#store));
+  async #unchanged(where: string, before: Tree): Promise<void> {
+    const changes = differences(before, await this.#store.tree());
     if (changes.length === 0) return;
     this.#add(where, [`the store was changed: ${changes.slice(0, 4).join(", ")}`]);
   }
 
   /** Nothing but trunk's ref may change, nothing may go, and nothing half-written may stay. */
-  #published(before: Tree, { document }: Run, tips: ReadonlyMap<string, string>): void {
-    const after = treeOf(this.#store);
+  async #published(
+    before: Tree,
+    { document }: Run,
+    tips: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const after = await this.#store.tree();
     const trunk = `refs/${this.#expected.trunk}`;
     const changes = differences(before, after).filter((change) => !change.startsWith("added "));
     const other = changes.filter((change) => change !== `changed ${trunk}`);
@@ -141,7 +156,7 @@ class Attempt {
       !before.has(path) && (path.includes(".tmp") || path.startsWith("refs/"))
     );
     if (stray.length > 0) this.#add("", [`files were left: ${stray.slice(0, 4).join(", ")}`]);
-    const tip = refsOf(this.#store).get(this.#expected.trunk);
+    const tip = refsOf(after).get(this.#expected.trunk);
     const said = document?.trunk?.after;
     if (tip !== said) this.#add("", [`trunk is at ${tip}, and the document says ${said}`]);
     if (this.#expected.status !== "merged") return;
@@ -161,7 +176,7 @@ class Attempt {
 
   /** The same command again finds nothing to do and writes nothing. */
   async #again(): Promise<void> {
-    const before = treeOf(this.#store);
+    const before = await this.#store.tree();
     const again = await this.#merge(this.#store, this.#expected.branches, []);
     if (again.exit !== 0 || again.document?.status !== "already-merged") {
       this.#add("again", [
@@ -170,26 +185,24 @@ class Attempt {
         }`,
       ]);
     }
-    this.#unchanged("again", before);
+    await this.#unchanged("again", before);
   }
 
   async #readByReference(): Promise<void> {
     const { trunk, readsOnly, noMergeOnTop } = this.#expected;
     const { problems } = await this.#checker.ask("verify", {
-      root: this.#store,
+      root: this.#store.root,
       ref: trunk,
-      scope: this.#store,
+      scope: this.#store.root,
     });
     this.#add("reference", problems ?? []);
     if (readsOnly || (problems?.length ?? 0) > 0) return;
     // Kept entries are what the reference publishes itself; where order matters they are tried too.
     if (this.#buckets === "keep" && !this.#expected.order) return;
-    const copy = `${this.#store}-exercise`;
-    copyStore(this.#store, copy);
     const exercised = await this.#checker.ask("exercise", {
-      root: copy,
+      root: (await this.#store.copy()).root,
       ref: trunk,
-      scope: this.#store,
+      scope: this.#store.root,
       mergeOnTop: !noMergeOnTop,
     });
     this.#add("reference", exercised.problems ?? []);
@@ -197,7 +210,7 @@ class Attempt {
 
   async #tracks(run: Run): Promise<void> {
     const { tracks = {} } = await this.#checker.ask("tracks", {
-      root: this.#store,
+      root: await this.#store.folder(),
       ref: this.#expected.trunk,
     });
     for (const [field, counts] of Object.entries(this.#expected.fields ?? {})) {
@@ -223,16 +236,16 @@ class Attempt {
   }
 
   /** Any order of the branches gives the same Tracks. */
-  async #otherOrder(): Promise<void> {
-    const store = `${this.#store}-order`;
+  async #otherOrder(store: PlacedStore): Promise<void> {
     const reversed = await this.#merge(store, [...this.#expected.branches].reverse(), []);
     if (reversed.exit !== 0) {
       this.#add("reversed", [`exit ${reversed.exit}: ${reversed.output.slice(0, 500)}`]);
       return;
     }
     const ref = this.#expected.trunk;
-    const ours = (await this.#checker.ask("tracks", { root: this.#store, ref })).tracks;
-    const theirs = (await this.#checker.ask("tracks", { root: store, ref })).tracks;
+    const tracksOf = async (of: PlacedStore) =>
+      (await this.#checker.ask("tracks", { root: await of.folder(), ref })).tracks;
+    const [ours, theirs] = [await tracksOf(this.#store), await tracksOf(store)];
     for (const [field, { address }] of Object.entries(ours ?? {})) {
       if (theirs?.[field]?.address !== address) {
         this.#add("reversed", [`the Track of ${field} differs`]);
@@ -244,10 +257,10 @@ class Attempt {
   async #nextRound(round: number): Promise<void> {
     const { trunk, branches } = this.#expected;
     await this.#checker.ask("grow", {
-      root: this.#store,
+      root: this.#store.root,
       ref: trunk,
       branches,
-      scope: this.#store,
+      scope: this.#store.root,
       round,
     });
     const run = await this.#merge(this.#store, branches, []);
@@ -259,21 +272,12 @@ class Attempt {
       return;
     }
     const { problems } = await this.#checker.ask("verify", {
-      root: this.#store,
+      root: this.#store.root,
       ref: trunk,
-      scope: this.#store,
+      scope: this.#store.root,
     });
     this.#add(where, problems ?? []);
   }
-}
-
-function copyStore(from: string, to: string): void {
-  cpSync(from, to, { recursive: true });
-}
-
-function treeOf(store: string): Tree {
-  const files = listFiles(store).filter((path) => !path.startsWith(".dreamdb-cas-locks"));
-  return new Map(files.map((path) => [path, readFileSync(join(store, path), "latin1")]));
 }
 
 function differences(before: Tree, after: Tree): readonly string[] {
@@ -284,12 +288,4 @@ function differences(before: Tree, after: Tree): readonly string[] {
   }
   for (const path of after.keys()) if (!before.has(path)) changes.push(`added ${path}`);
   return changes;
-}
-
-function refsOf(store: string): ReadonlyMap<string, string> {
-  const folder = join(store, "refs");
-  if (!existsSync(folder)) return new Map();
-  return new Map(
-    listFiles(folder).map((name) => [name, encodeBase32(readFileSync(join(folder, name)))]),
-  );
 }

@@ -15,6 +15,8 @@ export interface S3Server {
   readonly bucket: string;
   /** Settings that let a client in. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Makes another bucket, which anybody may write who has the settings. */
+  makeBucket(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -57,7 +59,17 @@ export async function startS3Server(name: S3ServerName): Promise<S3Server> {
   };
   for (let attempt = 0; attempt < 200; attempt++) {
     if (await answers(`http://${host}/${BUCKET}`)) {
-      return { endpoint: `http://${host}`, bucket: BUCKET, environment: ENVIRONMENT, stop };
+      return {
+        endpoint: `http://${host}`,
+        bucket: BUCKET,
+        environment: ENVIRONMENT,
+        async makeBucket(bucket) {
+          // To versitygw a folder is a bucket; gofakes3 does not look at signatures.
+          if (name === "versitygw") mkdirSync(join(folder, bucket));
+          else await (await fetch(`http://${host}/${bucket}`, { method: "PUT" })).arrayBuffer();
+        },
+        stop,
+      };
     }
     await Bun.sleep(50);
   }
@@ -72,7 +84,8 @@ async function answers(url: string): Promise<boolean> {
   }, () => false);
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback that nobody listens on. */
+export async function freePort(): Promise<number> {
   const listener = createServer();
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const address = listener.address();
