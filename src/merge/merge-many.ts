@@ -117,15 +117,7 @@ async function prepareNextAttempt(
   expected: Address,
   found: Address | undefined,
 ): Promise<void> {
-  if (found === undefined) {
-    throw new DreamDBError({
-      code: "ref-missing",
-      names: [request.ref],
-      found: `${request.ref} was deleted while the merge was being made`,
-      expected: "the ref that was there when the merge began",
-      next: "Create the ref again, then run the same command.",
-    });
-  }
+  if (found === undefined) throw disappeared(request.ref, attempt);
   if (attempt >= request.attempts) throw lostRace(request.ref, attempt, expected, found);
   const ceiling = Math.min(
     LONGEST_PAUSE_MILLISECONDS,
@@ -155,6 +147,19 @@ function lostRace(ref: string, attempts: number, expected: Address, found: Addre
     expected: "a ref that stands still for the time of a merge",
     next: "Nothing was published; it is safe to run the same command again, or to allow more " +
       "tries with --attempts.",
+  });
+}
+
+/** Not `ref-missing`: it was there when the run began, so another writer has won. */
+function disappeared(ref: string, attempts: number): DreamDBError {
+  return new DreamDBError({
+    code: "publish-conflict",
+    ref,
+    attempts,
+    found: `${ref} disappeared while the merge was being made: somebody has deleted it`,
+    expected: "the ref that was there when the merge began",
+    next: "Nothing was published, and the ref was not made again. Create it, then run the same " +
+      "command.",
   });
 }
 

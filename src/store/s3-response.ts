@@ -131,9 +131,10 @@ export function responseFault(response: S3Response, context: RequestContext): Dr
     path: key,
     found,
     expected: "an answer of success",
-    next: isTransient(response)
-      ? "The store is overloaded or failing: run again later."
-      : "Check the backend URL, the region and what lies between here and the store.",
+    next: nothingPublished(context.action) +
+      (isTransient(response)
+        ? "The store is overloaded or failing: run again later."
+        : "Check the backend URL, the region and what lies between here and the store."),
   });
 }
 
@@ -147,7 +148,8 @@ export function lostFault(cause: unknown, context: RequestContext): DreamDBError
     found: `no answer when trying to ${context.action} at ${context.key} in ${context.url} ` +
       `(${reason})`,
     expected: "an answer",
-    next: "Check that (a) the endpoint is right, (b) the store is running, (c) no proxy or " +
+    next: nothingPublished(context.action) +
+      "Check that (a) the endpoint is right, (b) the store is running, (c) no proxy or " +
       "firewall is in the way; then run again.",
   }, { cause });
 }
@@ -155,4 +157,9 @@ export function lostFault(cause: unknown, context: RequestContext): DreamDBError
 /** Foreign text for a message: one line, printable, at most 200 characters. */
 function cleanMessage(text: string | undefined): string | undefined {
   return text?.replace(/[^\x20-\x7e]+/g, " ").trim().slice(0, 200);
+}
+
+/** Objects are written before the ref that leads to them. */
+function nothingPublished(action: string): string {
+  return action === "write an object" ? "Nothing was published. " : "";
 }

@@ -139,7 +139,10 @@ describe("the ref moves under us", () => {
       async () => store.connector.deleteRef("trunk", await store.tip("trunk")),
     );
     await expect(store.merge(["w0", "w1"], {}, { connector }))
-      .rejects.toMatchObject({ code: "ref-missing" });
+      .rejects.toMatchObject({
+        code: "publish-conflict",
+        fault: { found: expect.stringContaining("trunk disappeared") },
+      });
     expect(await store.connector.readRef("trunk")).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 /**
- * Whole merges over a store that fails (ANCHORS D.3, BUGS B01, B05, B10, B12 to B14, B16).
+ * Whole merges over a store that fails (ANCHORS D.3).
  *
  * In every row: one run publishes one Manifest at most; a run that ends well has it in the history
  * of trunk; a run that throws has not, unless it says that it does not know; nothing is deleted; and
@@ -7,66 +7,17 @@
  */
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import type { Address } from "../../src/encoding/address.ts";
 import { addressFromBytes } from "../../src/encoding/address.ts";
 import type { FaultCode } from "../../src/errors.ts";
 import { isDreamDBError } from "../../src/errors.ts";
-import { createManifestReader } from "../../src/history/manifest-reader.ts";
-import { mergeMany } from "../../src/merge/merge-many.ts";
-import type { MergeReport } from "../../src/merge/report.ts";
-import { DEFAULTS } from "../../src/merge/request.ts";
 import { S3Connector } from "../../src/store/s3.ts";
-import type { FaultRule, FaultServer, ServerFault } from "../support/fault-server.ts";
-import { unpackFixture } from "../support/fixtures.ts";
-import { answer, cutAfter, cutBefore, start, stopFaultServers } from "../support/s3-setting.ts";
+import type { FaultRule, ServerFault } from "../support/fault-server.ts";
+import { historyOf, merge, startMerging, TRUNK, trunkOf } from "../support/s3-merging.ts";
+import { answer, cutAfter, cutBefore, stopFaultServers } from "../support/s3-setting.ts";
 
 // Whole merges, on machines that have other work too.
 setDefaultTimeout(60_000);
 afterEach(stopFaultServers);
-
-const TRUNK = "refs/trunk";
-const demo = unpackFixture("demo-store");
-const files = readdirSync(demo, { recursive: true, encoding: "utf8" })
-  .filter((path) => statSync(join(demo, path)).isFile() && !path.startsWith("."))
-  .map((path) => [path, new Uint8Array(readFileSync(join(demo, path)))] as const);
-
-async function startMerging(): Promise<
-  { readonly server: FaultServer; readonly connector: S3Connector }
-> {
-  const { server, connector } = await start({ unsafeSkipProbe: false });
-  for (const [path, bytes] of files) server.objects.set(path, bytes);
-  return { server, connector };
-}
-
-async function merge(connector: S3Connector, ...branches: readonly string[]): Promise<MergeReport> {
-  return await mergeMany(
-    { ...DEFAULTS, ref: "trunk", branches, picks: new Map() },
-    {
-      connector,
-      concurrency: 8,
-      now: () => 1_900_000_000_000_000_000n,
-      random: () => 0,
-      pause: async (_milliseconds, signal) => signal?.throwIfAborted(),
-      version: "test",
-    },
-  );
-}
-
-function trunkOf(server: FaultServer): Address {
-  return addressFromBytes(server.objects.get(TRUNK) ?? new Uint8Array());
-}
-
-/** The Manifests that trunk reaches. */
-async function historyOf(connector: S3Connector, tip: Address): Promise<ReadonlySet<Address>> {
-  const reader = createManifestReader(connector, {});
-  const seen = new Set<Address>([tip]);
-  for (const address of seen) {
-    for (const parent of (await reader.readIfPresent(address))?.parents ?? []) seen.add(parent);
-  }
-  return seen;
-}
 
 interface Row {
   readonly name: string;
@@ -260,7 +211,7 @@ describe("a merge beside another one", () => {
       happens: () => server.objects.delete(TRUNK),
     }]));
     const error = await merge(connector, "w0", "w1").catch((thrown: unknown) => thrown);
-    expect(isDreamDBError(error, "ref-missing")).toBe(true);
+    expect(isDreamDBError(error, "publish-conflict")).toBe(true);
     expect(server.objects.has(TRUNK)).toBe(false);
   });
 });
