@@ -9,6 +9,7 @@
  * @module
  */
 
+import { statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { equalBytes } from "../encoding/bytes.ts";
@@ -17,6 +18,11 @@ import { fileFailure, systemCode } from "./file-errors.ts";
 import type { TemporaryFiles } from "./file-sync.ts";
 import { foldersUpTo, syncPath } from "./file-sync.ts";
 import { mapConcurrent, Semaphore } from "./limit.ts";
+import { findSyncFileSystem } from "./sync-file-system.ts";
+import type { SyncFileSystem } from "./sync-file-system.ts";
+
+/** From so many files on, syncing the file system once is quicker than syncing each. */
+const MANY = 128;
 
 /** An object whose bytes are in a temporary file. */
 interface UnnamedObject {
@@ -40,9 +46,16 @@ export class FileObjects {
   readonly #made = new Set<string>();
   readonly #flushing = new Semaphore(1);
 
-  /** @param concurrency files that are synced or named at once */
-  constructor(temporary: TemporaryFiles, concurrency: number) {
+  readonly #root: string;
+  #syncFileSystem: SyncFileSystem | "none" | undefined;
+
+  /**
+   * @param root the store's folder
+   * @param concurrency files that are synced or named at once
+   */
+  constructor(temporary: TemporaryFiles, root: string, concurrency: number) {
     this.#temporary = temporary;
+    this.#root = root;
     this.#concurrency = concurrency;
   }
 
@@ -143,13 +156,32 @@ export class FileObjects {
   }
 
   async #sync(paths: Iterable<string>, signal: AbortSignal | undefined): Promise<void> {
-    await mapConcurrent(paths, this.#concurrency, async (path) => {
+    const all = [...paths];
+    if (all.length > MANY && this.#syncWhole(all)) return;
+    await mapConcurrent(all, this.#concurrency, async (path) => {
       try {
         await syncPath(path);
       } catch (error) {
         throw fileFailure(error, "sync", path);
       }
     }, signal);
+  }
+
+  /** Syncs the file systems that `paths` are on as wholes; false where that cannot be done. */
+  #syncWhole(paths: readonly string[]): boolean {
+    this.#syncFileSystem ??= findSyncFileSystem() ?? "none";
+    if (this.#syncFileSystem === "none") return false;
+    try {
+      // A folder of the store may be a link to another file system.
+      const folders = new Map(
+        [...new Set(paths.map((path) => dirname(path)))]
+          .map((folder) => [statSync(folder).dev, folder] as const),
+      );
+      for (const folder of folders.values()) this.#syncFileSystem(folder);
+      return true;
+    } catch (error) {
+      throw fileFailure(error, "sync", this.#root);
+    }
   }
 }
 

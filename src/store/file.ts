@@ -55,7 +55,7 @@ export class FileConnector implements Connector {
     this.#options = options;
     const concurrency = options.concurrency ?? 64;
     this.#openFiles = new Semaphore(concurrency);
-    this.#objects = new FileObjects(this.#temporary, concurrency);
+    this.#objects = new FileObjects(this.#temporary, parsed.root, concurrency);
   }
 
   async get(path: string, options?: CallOptions): Promise<Uint8Array | undefined> {

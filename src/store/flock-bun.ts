@@ -13,19 +13,21 @@ const EWOULDBLOCK = process.platform === "darwin" ? 35 : 11;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 25;
 
-const LIBRARIES: readonly string[] = process.platform === "darwin"
+/** Names of the C library, of which one is there. */
+export const LIBRARIES: readonly string[] = process.platform === "darwin"
   ? ["libSystem.B.dylib"]
   : ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1", "libc.so"];
 
 /** The part of `bun:ffi` that is used; the module exists under Bun only. */
-interface ForeignFunctions {
+export interface ForeignFunctions {
   dlopen(library: string, symbols: Record<string, { args: string[]; returns: string }>): {
     readonly symbols: Readonly<Record<string, ((...values: number[]) => number) | undefined>>;
   };
   readonly read: { i32(pointer: number, offset: number): number };
 }
 
-function foreignFunctions(): ForeignFunctions | undefined {
+/** Bun's foreign functions; undefined in other runtimes. */
+export function foreignFunctions(): ForeignFunctions | undefined {
   if (process.versions["bun"] === undefined) return undefined;
   // Not an import: other runtimes and bundlers must not see the module's name.
   const find: ((name: string) => unknown) | undefined = process.getBuiltinModule;
