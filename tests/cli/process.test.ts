@@ -39,24 +39,27 @@ test("SIGTERM ends the process with 143 and one document, and nothing has change
   expect(treeDigest(store)).toBe(before);
 });
 
-test("SIGTERM while the ref waits for its lock lets the merge end, and says so", async () => {
+test("SIGTERM while the ref waits for its lock ends the wait, and the ref has not moved", async () => {
   const store = copyStore(unmergedStore());
   const lock = await findFileLock();
   if (lock === undefined) throw new Error("this machine has no flock");
   const path = join(store, lockPath("trunk"));
   mkdirSync(join(path, ".."), { recursive: true });
+  const { document: before } = await runJson(["log", "-b", backendUrl(store), "-n", "1"]);
   const held = openSync(path, "w");
   await lock.acquire(held, new AbortController().signal);
   const args = ["merge-many", "-b", backendUrl(store), "w0", "w1", "--json"];
   const { child, result } = start(args, "waiting for the lock", (kill) => kill());
   child.stdin.end();
-  child.stderr.on("data", (bytes: Uint8Array) => {
-    if (Buffer.from(bytes).toString().includes("is being moved")) closeSync(held);
-  });
   const { exitCode, stdout } = await result;
-  const { document } = await runJson(["log", "-b", backendUrl(store), "-n", "1"]);
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ status: "merged", manifest: document["tip"] });
+  closeSync(held);
+  const { document: after } = await runJson(["log", "-b", backendUrl(store), "-n", "1"]);
+  expect(exitCode).toBe(143);
+  expect(JSON.parse(stdout)).toMatchObject({
+    status: "failed",
+    error: { code: "interrupted", signal: "SIGTERM", refMoved: false },
+  });
+  expect(after["tip"]).toBe(before["tip"]);
 });
 
 test.each(["bash", "zsh", "fish", "powershell"])(
