@@ -26,7 +26,7 @@ const few: readonly string[] = [
   "damaged-branch-bucket-missing",
 ];
 
-const samples: Readonly<Record<S3ServerName, readonly string[]>> = {
+const samples = {
   gofakes3: [
     ...few,
     "disjoint-16",
@@ -72,7 +72,7 @@ const samples: Readonly<Record<S3ServerName, readonly string[]>> = {
     "precedence-damage-before-rules",
   ],
   versitygw: few,
-};
+} as const satisfies Readonly<Partial<Record<S3ServerName, readonly string[]>>>;
 
 for (const name of ["gofakes3", "versitygw"] as const) {
   if (!isInstalled(name)) {

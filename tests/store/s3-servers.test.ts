@@ -6,11 +6,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { addressOf } from "../../src/encoding/address.ts";
 import { isDreamDBError } from "../../src/errors.ts";
+import { mapConcurrent } from "../../src/store/limit.ts";
 import { openConnector } from "../../src/store/open.ts";
 import { manifestPath } from "../../src/store/paths.ts";
 import { S3Connector } from "../../src/store/s3.ts";
 import { checkS3Store } from "../../src/store/s3-check.ts";
 import { listKeys } from "../../src/store/s3-list.ts";
+import { demoObjects, merge } from "../support/s3-merging.ts";
 import type { S3Server } from "../support/s3-servers.ts";
 import { isInstalled, startS3Server } from "../support/s3-servers.ts";
 import { sampleAddress, storeConformance } from "./conformance.ts";
@@ -160,3 +162,40 @@ describe.if(isInstalled("versitygw"))("signatures on versitygw", () => {
     }
   });
 });
+
+if (!isInstalled("s3rver")) {
+  test.skip("s3rver is missing: run scripts/install-s3-servers.sh", () => {});
+} else {
+  describe("s3rver, which ignores conditions", () => {
+    let server: S3Server;
+    let url: string;
+    beforeAll(async () => {
+      server = await startS3Server("s3rver");
+      url = `${server.endpoint}/${server.bucket}`;
+    }, 60_000);
+    afterAll(() => server.stop());
+
+    test("does not pass the check", async () => {
+      const { environment } = server;
+      const check = await checkS3Store(new S3Connector(url, { environment }).http, {
+        writers: 8,
+        rounds: 1,
+      });
+      expect(check.publishable).toBe(false);
+      expect(check.findings.filter(({ result }) => result === "failed").map(({ name }) => name))
+        .toEqual(["If-None-Match", "If-Match, wrong", "If-Match, missing"]);
+    }, 60_000);
+
+    test("is not merged into", async () => {
+      const { environment } = server;
+      const connector = new S3Connector(url, { environment });
+      const put = ([key, body]: readonly [string, Uint8Array]) =>
+        connector.http.retrying({ method: "PUT", key, body, action: "put" });
+      await mapConcurrent(demoObjects, 16, put);
+      const before = await connector.readRef("trunk");
+      const error = await merge(connector, "w0", "w1").catch((thrown: unknown) => thrown);
+      expect(isDreamDBError(error, "conditions-ignored")).toBe(true);
+      expect(await connector.readRef("trunk")).toBe(before);
+    }, 120_000);
+  });
+}

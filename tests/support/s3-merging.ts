@@ -20,14 +20,18 @@ import { start } from "./s3-setting.ts";
 export const TRUNK = "refs/trunk";
 
 const demo = unpackFixture("demo-store");
-const files = readdirSync(demo, { recursive: true, encoding: "utf8" })
+/** Path and bytes of every object of the store. */
+export const demoObjects: readonly (readonly [string, Uint8Array])[] = readdirSync(demo, {
+  recursive: true,
+  encoding: "utf8",
+})
   .filter((path) => statSync(join(demo, path)).isFile() && !path.startsWith("."))
   .map((path) => [path, new Uint8Array(readFileSync(join(demo, path)))] as const);
 
 /** A server that holds a store with the branches w0, w1 and w2. */
 export async function startMerging(): Promise<Setting> {
   const setting = await start({ unsafeSkipProbe: false });
-  for (const [path, bytes] of files) setting.server.objects.set(path, bytes);
+  for (const [path, bytes] of demoObjects) setting.server.objects.set(path, bytes);
   return setting;
 }
 

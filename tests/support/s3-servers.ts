@@ -20,8 +20,8 @@ export interface S3Server {
   stop(): Promise<void>;
 }
 
-/** Which servers there are. */
-export type S3ServerName = "gofakes3" | "versitygw";
+/** Which servers there are; s3rver ignores conditions. */
+export type S3ServerName = "gofakes3" | "versitygw" | "s3rver";
 
 const BINARIES = join(import.meta.dir, "../../.cache/bin");
 const BUCKET = "dreamdb";
@@ -30,6 +30,8 @@ const ENVIRONMENT = {
   AWS_SECRET_ACCESS_KEY: "secretsecret",
   AWS_REGION: "us-east-1",
 };
+/** The only key that s3rver knows. */
+const S3RVER = { ...ENVIRONMENT, AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
 
 /** Whether scripts/install-s3-servers.sh has installed the server. */
 export function isInstalled(name: S3ServerName): boolean {
@@ -49,6 +51,11 @@ export async function startS3Server(name: S3ServerName): Promise<S3Server> {
       "--access", ENVIRONMENT.AWS_ACCESS_KEY_ID, "--secret", ENVIRONMENT.AWS_SECRET_ACCESS_KEY,
       "--region", ENVIRONMENT.AWS_REGION, "--port", host, "--keep-alive", "--quiet", "posix", folder,
     ],
+    // deno-fmt-ignore
+    s3rver: [
+      "--directory", folder, "--address", "127.0.0.1", "--port", String(port), "--silent",
+      "--configure-bucket", BUCKET,
+    ],
   };
   const server = spawn(join(BINARIES, name), parameters[name], { stdio: "ignore" });
   const ended = new Promise<void>((resolve) => server.on("close", () => resolve()));
@@ -62,7 +69,7 @@ export async function startS3Server(name: S3ServerName): Promise<S3Server> {
       return {
         endpoint: `http://${host}`,
         bucket: BUCKET,
-        environment: ENVIRONMENT,
+        environment: name === "s3rver" ? S3RVER : ENVIRONMENT,
         async makeBucket(bucket) {
           // To versitygw a folder is a bucket; gofakes3 does not look at signatures.
           if (name === "versitygw") mkdirSync(join(folder, bucket));
