@@ -34,7 +34,7 @@ class ContestedStore extends FileConnector {
 
   override async flush(options?: CallOptions): Promise<void> {
     await super.flush(options);
-    const other = new FileConnector(this.url, { lockTimeout: 20 });
+    const other = new FileConnector(this.url, { lockTimeout: 200 });
     const tip = await other.readRef("trunk");
     const manifest = tip === undefined
       ? undefined
