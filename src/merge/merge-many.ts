@@ -23,6 +23,7 @@ import type { MergeEnvironment, MergeRequest } from "./request.ts";
 
 const FIRST_PAUSE_MILLISECONDS = 50;
 const LONGEST_PAUSE_MILLISECONDS = 5_000;
+const CATCH_UP_ROUNDS = 4;
 
 /**
  * Runs a merge to its end.
@@ -40,7 +41,7 @@ export async function mergeMany(
   const inner: MergeEnvironment = { ...environment, connector };
   const session = createSession(inner);
   for (let attempt = 1;; attempt++) {
-    const run = (): Promise<Attempt> => attemptMerge(request, inner, session);
+    const run = (): Promise<Attempt> => attemptMerge(request, inner, session, attempt);
     // Beside writers that never pause, a merge may always come late. The last of several tries keeps
     // them waiting, where the store can do that.
     const last = attempt > 1 && attempt === request.attempts;
@@ -87,8 +88,11 @@ async function attemptMerge(
   request: MergeRequest,
   environment: MergeEnvironment,
   session: MergeSession,
+  attempt: number,
 ): Promise<Attempt> {
-  const plan = await planMerge(request, environment, session);
+  const plan = attempt === 1
+    ? await planMerge(request, environment, session)
+    : await catchUp(request, environment, session);
   if (plan.outcome === "refused" || plan.outcome === "already-merged") {
     return { plan, status: plan.outcome };
   }
@@ -98,6 +102,25 @@ async function attemptMerge(
   environment.onProgress?.({ stage: "publish", done: 0, total: 1 });
   const published = await publish(environment, request.ref, plan.trunk, executed.manifest);
   return { plan, status, executed, published };
+}
+
+/**
+ * Plans until the ref stood still meanwhile. After a lost race and a pause there may be much to read,
+ * which takes time in which the ref moves on; what it gains in that time is less, and so on.
+ */
+async function catchUp(
+  request: MergeRequest,
+  environment: MergeEnvironment,
+  session: MergeSession,
+): Promise<MergePlan> {
+  const { connector, signal } = environment;
+  for (let round = 1;; round++) {
+    const plan = await planMerge(request, environment, session);
+    if (plan.outcome === "refused" || round === CATCH_UP_ROUNDS) return plan;
+    const tip = await connector.readRef(request.ref, { signal });
+    // A ref that is gone is reported by the write of it.
+    if (tip === undefined || tip === plan.trunk) return plan;
+  }
 }
 
 async function write(plan: MergePlan, environment: MergeEnvironment): Promise<Executed> {

@@ -131,6 +131,28 @@ describe("the ref moves under us", () => {
     await expectTrunk(store, MERGED);
   });
 
+  test("while it is planned again: planned once more, which is no try", async () => {
+    const store = await twoBranches();
+    let [reads, moves] = [0, 0];
+    const move = () => store.append("trunk", [rowAt(store.fields, 100 + moves++, 1)]);
+    const connector = changed(store.connector, {
+      async readRef(name, options) {
+        const tip = await store.connector.readRef(name, options);
+        // The first read is that of the first try.
+        if (name === "trunk" && [2, 3].includes(++reads)) await move();
+        return tip;
+      },
+      async compareAndSetRef(name, expected, next, options) {
+        if (name === "trunk" && moves === 0) await move();
+        return await store.connector.compareAndSetRef(name, expected, next, options);
+      },
+    });
+    const report = await store.merge(["w0", "w1"], {}, { connector });
+    expect(report).toMatchObject({ status: "merged", attempts: 2 });
+    expect(moves).toBe(3);
+    await expectTrunk(store, [...MERGED, ...range(100, 103)]);
+  });
+
   test("it is deleted: told, and not made again", async () => {
     const store = await twoBranches();
     const connector = racing(
