@@ -23,15 +23,14 @@ TRIES = 5
 def open_branch(backend, source, branch):
     try:
         return dreamdb.Dataset.open(branch, backend=backend)
-    except Exception as missing:
+    except Exception:
         trunk = dreamdb.Dataset.open(source, backend=backend)
-        if branch in trunk.list_refs():
-            raise missing
-        try:
-            trunk.branch(branch)
-        except Exception:
-            # Another run of this slice was faster, or else opening the branch fails for the reason.
-            pass
+        if branch not in trunk.list_refs():
+            try:
+                trunk.branch(branch)
+            except Exception:
+                # Another run of this slice was faster, or the next line fails for the same reason.
+                pass
         return dreamdb.Dataset.open(branch, backend=backend)
 
 
