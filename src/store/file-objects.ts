@@ -22,7 +22,7 @@ import { findSyncFileSystem } from "./sync-file-system.ts";
 import type { SyncFileSystem } from "./sync-file-system.ts";
 
 /** From so many files on, syncing the file system once is quicker than syncing each. */
-const MANY = 128;
+const MANY = 512;
 
 /** An object whose bytes are in a temporary file. */
 interface UnnamedObject {
