@@ -6,10 +6,11 @@ import { projectRoot, scratchFolder, unpackFixture } from "../support/fixtures.t
 import { collect, type ProgramResult } from "../support/reference.ts";
 import { isInstalled, type S3Server, startS3Server } from "../support/s3-servers.ts";
 import { snippetsIn } from "../support/snippets.ts";
-import { installedAction } from "./run-action.ts";
+import { installedAction, removeInstalledAction } from "./run-action.ts";
 import { putStore } from "./s3-store.ts";
 
 setDefaultTimeout(300_000);
+afterAll(removeInstalledAction);
 
 const act = join(projectRoot, ".cache/bin/act");
 const missing = existsSync(act) ? undefined : "act is missing: run scripts/install-action-tools.sh";

@@ -1,16 +1,18 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { encodeBase32 } from "../../src/encoding/base32.ts";
 import { backendUrl, copyStore, treeDigest, unpackFixture } from "../support/fixtures.ts";
 import { isInstalled, startS3Server } from "../support/s3-servers.ts";
-import { type ActionRun, runAction } from "./run-action.ts";
+import { type ActionRun, removeInstalledAction, runAction } from "./run-action.ts";
 import { putStore } from "./s3-store.ts";
 
 if (!isInstalled("gofakes3")) {
   console.warn("skipped: a store on S3: run scripts/install-s3-servers.sh");
 }
+
+afterAll(removeInstalledAction);
 
 /** A copy of a golden store that may be changed. */
 const golden = (name: string) => copyStore(join(unpackFixture("golden/stores"), name, "store"));

@@ -29,12 +29,17 @@ let installed: string | undefined;
 export function installedAction(): string {
   if (installed === undefined) {
     const folder = installed = mkdtempSync(join(tmpdir(), "dreamdb-action-"));
-    process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
     for (const name of ["action.yml", "package.json", "dist"]) {
       cpSync(join(projectRoot, name), join(installed, name), { recursive: true });
     }
   }
   return installed;
+}
+
+/** Removes what `installedAction` made; for the end of a file of tests. */
+export function removeInstalledAction(): void {
+  if (installed !== undefined) rmSync(installed, { recursive: true, force: true });
+  installed = undefined;
 }
 
 /**
