@@ -28,7 +28,7 @@ let installed: string | undefined;
 /** The Action as a runner unpacks it: what is committed, away from any node_modules. */
 export function installedAction(): string {
   if (installed === undefined) {
-    const folder = installed = mkdtempSync(join(tmpdir(), "dreamdb-action-"));
+    installed = mkdtempSync(join(tmpdir(), "dreamdb-action-"));
     for (const name of ["action.yml", "package.json", "dist"]) {
       cpSync(join(projectRoot, name), join(installed, name), { recursive: true });
     }
