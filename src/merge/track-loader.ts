@@ -10,10 +10,12 @@ import { malformedObject } from "../model/malformed.ts";
 import type { Subject } from "../model/malformed.ts";
 import { decodeTrack } from "../model/track.ts";
 import type { Track } from "../model/track.ts";
+import { Semaphore } from "../store/limit.ts";
 import { trackPath } from "../store/paths.ts";
 import { emptyContent, inlineContent } from "./inline-content.ts";
 import type { ReadObject } from "./object-reader.ts";
 import type { TrackContent } from "./track-content.ts";
+import { GarbageCounter } from "./tree/garbage.ts";
 import { treeContent } from "./tree-content.ts";
 
 /** Loads Tracks and their entries. */
@@ -42,10 +44,22 @@ function checkAgreement(subject: Subject, binding: Binding, track: Track): void 
   }
 }
 
+/** Bytes of pages read after which garbage is collected. */
+const COLLECT_EVERY = 16 * 1024 * 1024;
+/** Trees compared at once: each holds some leaves read ahead, and that bounds the memory for them. */
+const COMPARED_TREES = 2;
+
 /** A loader over `read`. */
 export function createTrackLoader(read: ReadObject): TrackLoader {
   const tracks = new Map<string, Promise<Track>>();
   const contents = new Map<string, Promise<TrackContent>>();
+  const comparisons = new Semaphore(COMPARED_TREES);
+  const garbage = new GarbageCounter(COLLECT_EVERY);
+  const readPage: ReadObject = async (path, address) => {
+    const bytes = await read(path, address);
+    garbage.add(bytes.length);
+    return bytes;
+  };
 
   const load = async (binding: Binding): Promise<Track> => {
     const path = trackPath(binding.timeline, binding.modality, binding.address);
@@ -71,7 +85,7 @@ export function createTrackLoader(read: ReadObject): TrackLoader {
       case "hot-overlay-v1":
         throw malformedObject(subject, "an index under a HotShard", "an index of its own");
       default:
-        return treeContent(kind, subject, track, index, read);
+        return treeContent(kind, subject, track, index, readPage, comparisons);
     }
   };
 

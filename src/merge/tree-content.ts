@@ -12,6 +12,7 @@ import type { Subject } from "../model/malformed.ts";
 import type { PageEntry } from "../model/page-entry.ts";
 import type { OrderedAlgorithm } from "../model/scalar-key.ts";
 import type { BtreeIndex, PagedIndex, Track } from "../model/track.ts";
+import type { Semaphore } from "../store/limit.ts";
 import { indexPagePath } from "../store/paths.ts";
 import { checkKeyCount, keyTreeOf } from "./item-keys.ts";
 import type { KeyTree } from "./item-keys.ts";
@@ -92,13 +93,18 @@ async function sourceOf(content: TrackContent): Promise<IndexSource> {
   return { entries };
 }
 
-/** The content of a Track in a tree. */
+/**
+ * The content of a Track in a tree.
+ *
+ * @param comparisons one place for each comparison of trees that may go on at once
+ */
 export function treeContent(
   kind: EntryKind,
   subject: Subject,
   track: Track,
   index: PagedIndex | BtreeIndex,
   read: ReadObject,
+  comparisons: Semaphore,
 ): TreeContent {
   const { modality, timeline } = track;
   const format = treeFormat(kind, modality);
@@ -125,7 +131,7 @@ export function treeContent(
     count: tree.entryCount,
     async difference(side) {
       if (isTree(side) && side.tree.root === tree.root) return { added: [], removed: [] };
-      return await treeDifference(format, content, side);
+      return await comparisons.run(() => treeDifference(format, content, side));
     },
     async meeting(intervals) {
       const met: IndexEntry[] = [];

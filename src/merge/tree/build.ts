@@ -7,8 +7,12 @@
 
 import { addressOf } from "../../encoding/address.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
+import { GarbageCounter } from "./garbage.ts";
 import { cutEvenly, cutGreedily } from "./split.ts";
 import type { PageSink, Tree, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
+
+/** Bytes of written pages after which garbage is collected. */
+const COLLECT_EVERY = 4 * 1024 * 1024;
 
 /** Entries in runs, such as the leaves of a tree. */
 export type EntryRuns<Entry> = AsyncIterable<readonly Entry[]> | Iterable<readonly Entry[]>;
@@ -36,8 +40,13 @@ export async function writePage<Entry extends PageEntry>(
 export async function buildTree<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   runs: EntryRuns<Entry>,
-  sink: PageSink,
+  pages: PageSink,
 ): Promise<Tree | undefined> {
+  const garbage = new GarbageCounter(COLLECT_EVERY);
+  const sink: PageSink = (address, bytes) => {
+    garbage.add(bytes.length);
+    return pages(address, bytes);
+  };
   let level: TreeChild[] = [];
   let entryCount = 0;
   let leaf: Entry[] = [];

@@ -1,0 +1,27 @@
+/**
+ * Memory while a large tree is built as a whole.
+ *
+ * @module
+ */
+
+/**
+ * Counts the bytes of pages and has garbage collected now and then. Bun sizes its heap by the
+ * machine's memory and lets buffers that nobody needs grow to hundreds of megabytes; other runtimes
+ * offer no way to ask, and need none.
+ */
+export class GarbageCounter {
+  readonly #every: number;
+  #bytes = 0;
+
+  /** @param every bytes of pages after which garbage is collected */
+  constructor(every: number) {
+    this.#every = every;
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes < this.#every) return;
+    this.#bytes = 0;
+    (globalThis as { readonly Bun?: { gc(sync: boolean): void } }).Bun?.gc(true);
+  }
+}
