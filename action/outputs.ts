@@ -16,6 +16,7 @@ export type OutputName =
   | "merged"
   | "merged-count"
   | "already-merged"
+  | "records-added"
   | "entries-added"
   | "refusals"
   | "refusal-count"
@@ -40,6 +41,7 @@ export function failureOutputs(error: string, reportPath = ""): Outputs {
     merged: "[]",
     "merged-count": "0",
     "already-merged": "[]",
+    "records-added": "0",
     "entries-added": "0",
     refusals: "[]",
     "refusal-count": "0",
@@ -68,6 +70,7 @@ export function reportOutputs(report: MergeReport, reportPath: string): Outputs 
     merged: toJson(merged),
     "merged-count": String(merged.length),
     "already-merged": toJson(inState("already-merged", "same-tip", "repeated")),
+    "records-added": report.status === "refused" ? "0" : String(report.recordsAdded ?? ""),
     "entries-added": String(
       report.status === "refused"
         ? 0

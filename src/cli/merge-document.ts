@@ -34,6 +34,7 @@ export function mergeDocument(
     mergeBase: report.mergeBase,
     branches: report.branches,
     fields: report.fields,
+    recordsAdded: report.recordsAdded,
     refusals: report.refusals,
     warnings: report.warnings,
     written: report.written,
@@ -61,6 +62,7 @@ export function failedMergeDocument(
     mergeBase: [],
     branches: [],
     fields: [],
+    recordsAdded: null,
     refusals: [],
     warnings: [],
     written: {

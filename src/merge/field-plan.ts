@@ -62,7 +62,9 @@ export interface FieldPlan {
   readonly entriesBefore: number | null;
   readonly entriesAdded: number;
   readonly entriesRemoved: number;
-  /** What branches added, for the count of records. */
+  /** Records that branches added; null where only the payload tells. */
+  readonly recordsAdded: number | null;
+  /** What branches added. */
   readonly additions: readonly Addition[];
   readonly refusals: readonly Refusal[];
   readonly warnings: readonly Warning[];
@@ -111,6 +113,7 @@ export function settledPlan(
     entriesBefore: null,
     entriesAdded: 0,
     entriesRemoved: 0,
+    recordsAdded: action === "kept" ? 0 : null,
     additions: [],
     refusals: [],
     warnings: [],

@@ -7,6 +7,7 @@
 
 import type { EntryKind } from "../model/index-entry.ts";
 import type { Track } from "../model/track.ts";
+import { countRecords } from "./count-records.ts";
 import { findChanges } from "./field-changes.ts";
 import { changedBy, refusedPlan, settledPlan } from "./field-plan.ts";
 import type { FieldContext, FieldPlan } from "./field-plan.ts";
@@ -72,6 +73,7 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
   const counts = {
     entriesBefore: changes.trunk.count,
     additions: changes.additions,
+    recordsAdded: countRecords(kind, field.modality, changes, isCompressed(context, field)),
   };
   if (
     single !== undefined && duplicates.dropped.size === 0 && duplicates.standing.size === 0
@@ -107,6 +109,13 @@ export async function planField(context: FieldContext, field: FieldSides): Promi
     refusals,
     warnings,
   };
+}
+
+function isCompressed(context: FieldContext, field: FieldSides): boolean {
+  return [context.sides.trunk, ...context.sides.branches].some(({ manifest }) => {
+    const registered = manifest.registry.get(field.modality);
+    return registered instanceof Map && registered.has("vector_compressor");
+  });
 }
 
 function isPaged({ index }: Track): boolean {

@@ -28,6 +28,8 @@ export interface FieldReport {
   readonly entriesAfter: number | null;
   readonly entriesAdded: number;
   readonly entriesRemoved: number;
+  /** Records that branches added; null where only the payload tells. */
+  readonly recordsAdded: number | null;
   /** How many added buckets became `bucketsWritten` new ones. */
   readonly bucketsFused: number;
   readonly bucketsWritten: number;
@@ -45,6 +47,11 @@ export interface MergeReport {
   readonly mergeBase: readonly Address[];
   readonly branches: readonly ResolvedBranch[];
   readonly fields: readonly FieldReport[];
+  /**
+   * The most records that one field gained: a record has at most one Item in each field. Null when
+   * no changed field tells.
+   */
+  readonly recordsAdded: number | null;
   readonly refusals: readonly Refusal[];
   readonly warnings: readonly Warning[];
   readonly written: {
@@ -94,6 +101,7 @@ export function reportOf(
     mergeBase: plan.mergeBases,
     branches: plan.branches,
     fields: plan.fields.map((field) => fieldReport(field, end.executed.get(field))),
+    recordsAdded: mostRecords(plan.fields),
     refusals: plan.refusals,
     warnings: [...plan.warnings, ...end.warnings],
     written: {
@@ -111,6 +119,12 @@ export function reportOf(
   };
 }
 
+function mostRecords(fields: readonly FieldPlan[]): number | null {
+  const changed = fields.filter(({ action }) => action !== "kept");
+  const known = changed.flatMap(({ recordsAdded }) => recordsAdded ?? []);
+  return known.length === 0 && changed.length > 0 ? null : Math.max(0, ...known);
+}
+
 function fieldReport(plan: FieldPlan, executed: ExecutedField | undefined): FieldReport {
   const expected = plan.entriesBefore === null
     ? null
@@ -125,6 +139,7 @@ function fieldReport(plan: FieldPlan, executed: ExecutedField | undefined): Fiel
     entriesAfter: executed?.entriesAfter ?? expected,
     entriesAdded: plan.entriesAdded,
     entriesRemoved: plan.entriesRemoved,
+    recordsAdded: plan.recordsAdded,
     bucketsFused: executed?.bucketsFused ?? 0,
     bucketsWritten: executed?.bucketsWritten ?? 0,
   };

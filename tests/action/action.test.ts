@@ -44,6 +44,7 @@ describe("a merge", () => {
       merged: `["w0","w1","w2"]`,
       "merged-count": "3",
       "already-merged": "[]",
+      "records-added": expect.stringMatching(/^[1-9]\d*$/),
       "entries-added": expect.stringMatching(/^[1-9]\d*$/),
       refusals: "[]",
       "refusal-count": "0",

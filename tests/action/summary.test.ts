@@ -19,6 +19,7 @@ const report = (change: Partial<MergeReport>): MergeReport => ({
   parents: [],
   mergeBase: [tip],
   branches: [{ name: "w0", tip, state: "merged" }],
+  recordsAdded: 0,
   fields: [],
   refusals: [],
   warnings: [],
