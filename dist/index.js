@@ -54110,6 +54110,7 @@ function mergeDocument(backend, report) {
     mergeBase: report.mergeBase,
     branches: report.branches,
     fields: report.fields,
+    recordsAdded: report.recordsAdded,
     refusals: report.refusals,
     warnings: report.warnings,
     written: report.written,
@@ -54132,6 +54133,7 @@ function failedMergeDocument(failed, error) {
     mergeBase: [],
     branches: [],
     fields: [],
+    recordsAdded: null,
     refusals: [],
     warnings: [],
     written: {
@@ -60379,29 +60381,49 @@ function checkHistoryForms(sides) {
 
 // src/merge/object-reader.ts
 var CACHE_BYTES = 256 * 1024 * 1024;
+var PAGE_CACHE_BYTES = 24 * 1024 * 1024;
 function createObjectReader(connector, options, cacheBytes = CACHE_BYTES) {
-  const cache = new Map;
-  const sizes = new Map;
-  let held = 0;
-  return (path, address) => {
-    const known = cache.get(path);
-    if (known !== undefined)
-      return known;
-    const reading = getObject(connector, path, address, options).then((bytes) => {
-      sizes.set(path, bytes.length);
-      held += bytes.length;
-      for (const [oldest, size] of sizes) {
-        if (held <= cacheBytes)
+  const objects = new Cache(cacheBytes);
+  const pages = new Cache(Math.min(cacheBytes, PAGE_CACHE_BYTES));
+  return (path, address) => (requestKind(path) === "page" ? pages : objects).get(path, () => getObject(connector, path, address, options));
+}
+
+class Cache {
+  #most;
+  #readings = new Map;
+  #sizes = new Map;
+  #held = 0;
+  constructor(most) {
+    this.#most = most;
+  }
+  get(path, read) {
+    const known = this.#readings.get(path);
+    if (known === undefined)
+      return this.#read(path, read);
+    const size = this.#sizes.get(path);
+    if (size !== undefined) {
+      this.#sizes.delete(path);
+      this.#sizes.set(path, size);
+    }
+    return known;
+  }
+  #read(path, read) {
+    const reading = read().then((found) => {
+      const bytes = new Uint8Array(found.buffer, found.byteOffset, found.byteLength);
+      this.#sizes.set(path, bytes.length);
+      this.#held += bytes.length;
+      for (const [oldest, size] of this.#sizes) {
+        if (this.#held <= this.#most)
           break;
-        held -= size;
-        sizes.delete(oldest);
-        cache.delete(oldest);
+        this.#held -= size;
+        this.#sizes.delete(oldest);
+        this.#readings.delete(oldest);
       }
       return bytes;
     });
-    cache.set(path, reading);
+    this.#readings.set(path, reading);
     return reading;
-  };
+  }
 }
 
 // src/merge/payload-check.ts
@@ -60421,6 +60443,38 @@ async function checkFusedPayload(fields, read, concurrency) {
     else
       await readAnchors(read, place, entry);
   });
+}
+
+// src/merge/count-records.ts
+var HEADER2 = 160;
+var FLOAT_BYTES = 4;
+function recordsOf(modality, { size }) {
+  const dimensions = /(?:^|\.)dim=(\d+)(?:\.|$)/.exec(modality)?.[1];
+  if (dimensions === undefined || size === undefined || modality.includes(".multivec.")) {
+    return;
+  }
+  const count = (size - HEADER2) / (ANCHOR_LENGTH + FLOAT_BYTES * Number(dimensions));
+  return Number.isInteger(count) && count > 0 ? count : undefined;
+}
+function countRecords(kind, modality, changes, compressed) {
+  if (anchorsInIndex(kind)) {
+    const replaced = changes.branches.reduce((sum, { takenAway }) => sum + takenAway.length, 0);
+    return Math.max(0, changes.additions.length - replaced);
+  }
+  if (kind !== "spatial-bucket" || compressed)
+    return null;
+  let records = 0;
+  const count = (entries, sign) => {
+    for (const entry of entries) {
+      const found = recordsOf(modality, entry);
+      if (found === undefined)
+        return false;
+      records += sign * found;
+    }
+    return true;
+  };
+  const known = count(changes.additions.map(({ entry }) => entry), 1) && changes.branches.every(({ takenAway }) => count(takenAway, -1));
+  return known ? Math.max(0, records) : null;
 }
 
 // src/merge/field-changes.ts
@@ -60598,6 +60652,7 @@ function settledPlan(context, field, action, branch) {
     entriesBefore: null,
     entriesAdded: 0,
     entriesRemoved: 0,
+    recordsAdded: action === "kept" ? 0 : null,
     additions: [],
     refusals: [],
     warnings: []
@@ -62657,7 +62712,8 @@ async function planField(context, field) {
   const warnings = identicalWarning(field, duplicates);
   const counts = {
     entriesBefore: changes.trunk.count,
-    additions: changes.additions
+    additions: changes.additions,
+    recordsAdded: countRecords(kind, field.modality, changes, isCompressed(context, field))
   };
   if (single !== undefined && duplicates.dropped.size === 0 && duplicates.standing.size === 0) {
     const [branch] = changes.branches;
@@ -62692,6 +62748,12 @@ async function planField(context, field) {
     refusals,
     warnings
   };
+}
+function isCompressed(context, field) {
+  return [context.sides.trunk, ...context.sides.branches].some(({ manifest }) => {
+    const registered = manifest.registry.get(field.modality);
+    return registered instanceof Map && registered.has("vector_compressor");
+  });
 }
 function isPaged({ index }) {
   return index.form !== "inline";
@@ -63584,6 +63646,22 @@ function emptyContent(kind, track) {
   return inlineContent(kind, { kind: "track" }, track, 0, new Uint8Array(0));
 }
 
+// src/merge/tree/garbage.ts
+class GarbageCounter {
+  #every;
+  #bytes = 0;
+  constructor(every) {
+    this.#every = every;
+  }
+  add(bytes) {
+    this.#bytes += bytes;
+    if (this.#bytes < this.#every)
+      return;
+    this.#bytes = 0;
+    globalThis.Bun?.gc(true);
+  }
+}
+
 // src/model/btree-page.ts
 var BTREE_LIMITS = {
   pageBytes: 65536,
@@ -64119,7 +64197,7 @@ async function sourceOf(content) {
   }
   return { entries };
 }
-function treeContent(kind, subject, track, index, read) {
+function treeContent(kind, subject, track, index, read, comparisons) {
   const { modality, timeline } = track;
   const format = treeFormat(kind, modality);
   if (format === undefined || kind === "scalar-btree" !== (index.form === "scalar-btree-v1")) {
@@ -64142,7 +64220,7 @@ function treeContent(kind, subject, track, index, read) {
     async difference(side) {
       if (isTree(side) && side.tree.root === tree.root)
         return { added: [], removed: [] };
-      return await treeDifference(format, content, side);
+      return await comparisons.run(() => treeDifference(format, content, side));
     },
     async meeting(intervals) {
       const met = [];
@@ -64176,9 +64254,18 @@ function checkAgreement(subject, binding, track) {
     throw malformedObject(subject, `coverage [${track.coverage.start}, ${track.coverage.end}]`, `the binding's [${start}, ${end}]`);
   }
 }
+var COLLECT_EVERY = 16 * 1024 * 1024;
+var COMPARED_TREES = 2;
 function createTrackLoader(read) {
   const tracks = new Map;
   const contents = new Map;
+  const comparisons = new Semaphore(COMPARED_TREES);
+  const garbage = new GarbageCounter(COLLECT_EVERY);
+  const readPage = async (path, address) => {
+    const bytes = await read(path, address);
+    garbage.add(bytes.length);
+    return bytes;
+  };
   const load = async (binding) => {
     const path = trackPath(binding.timeline, binding.modality, binding.address);
     let loading = tracks.get(path);
@@ -64200,7 +64287,7 @@ function createTrackLoader(read) {
       case "hot-overlay-v1":
         throw malformedObject(subject, "an index under a HotShard", "an index of its own");
       default:
-        return treeContent(kind, subject, track, index, read);
+        return treeContent(kind, subject, track, index, readPage, comparisons);
     }
   };
   return {
@@ -64631,13 +64718,19 @@ function cutEvenly(items, meter) {
 }
 
 // src/merge/tree/build.ts
+var COLLECT_EVERY2 = 4 * 1024 * 1024;
 async function writePage(format, sink, page, height) {
   const bytes = page.leaf ? format.encodeLeaf(page.entries) : format.encodeInternal(page.children, height);
   const address = addressOf(bytes);
   await sink(address, bytes);
   return format.childOf(page, address);
 }
-async function buildTree(format, runs, sink) {
+async function buildTree(format, runs, pages) {
+  const garbage = new GarbageCounter(COLLECT_EVERY2);
+  const sink = (address, bytes) => {
+    garbage.add(bytes.length);
+    return pages(address, bytes);
+  };
   let level = [];
   let entryCount = 0;
   let leaf = [];
@@ -65060,6 +65153,7 @@ function reportOf(plan, end, statistics) {
     mergeBase: plan.mergeBases,
     branches: plan.branches,
     fields: plan.fields.map((field) => fieldReport(field, end.executed.get(field))),
+    recordsAdded: mostRecords(plan.fields),
     refusals: plan.refusals,
     warnings: [...plan.warnings, ...end.warnings],
     written: {
@@ -65076,6 +65170,11 @@ function reportOf(plan, end, statistics) {
     resolvedByReading: end.resolvedByReading
   };
 }
+function mostRecords(fields) {
+  const changed = fields.filter(({ action }) => action !== "kept");
+  const known = changed.flatMap(({ recordsAdded }) => recordsAdded ?? []);
+  return known.length === 0 && changed.length > 0 ? null : Math.max(0, ...known);
+}
 function fieldReport(plan, executed) {
   const expected = plan.entriesBefore === null ? null : plan.entriesBefore + plan.entriesAdded - plan.entriesRemoved;
   return {
@@ -65088,6 +65187,7 @@ function fieldReport(plan, executed) {
     entriesAfter: executed?.entriesAfter ?? expected,
     entriesAdded: plan.entriesAdded,
     entriesRemoved: plan.entriesRemoved,
+    recordsAdded: plan.recordsAdded,
     bucketsFused: executed?.bucketsFused ?? 0,
     bucketsWritten: executed?.bucketsWritten ?? 0
   };
@@ -65096,13 +65196,14 @@ function fieldReport(plan, executed) {
 // src/merge/merge-many.ts
 var FIRST_PAUSE_MILLISECONDS = 50;
 var LONGEST_PAUSE_MILLISECONDS = 5000;
+var CATCH_UP_ROUNDS = 4;
 async function mergeMany(request, environment) {
   const counted = withStatistics(environment.connector);
   const connector = withWriteOnce(counted.connector);
   const inner = { ...environment, connector };
   const session = createSession(inner);
   for (let attempt = 1;; attempt++) {
-    const run = () => attemptMerge(request, inner, session);
+    const run = () => attemptMerge(request, inner, session, attempt);
     const last = attempt > 1 && attempt === request.attempts;
     const { plan, status, executed, published } = last && connector.holdRef !== undefined ? await connector.holdRef(request.ref, run, { signal: inner.signal }) : await run();
     const finish = (resolvedByReading, warnings) => reportOf(plan, {
@@ -65128,8 +65229,8 @@ async function mergeMany(request, environment) {
     }
   }
 }
-async function attemptMerge(request, environment, session) {
-  const plan = await planMerge(request, environment, session);
+async function attemptMerge(request, environment, session, attempt) {
+  const plan = attempt === 1 ? await planMerge(request, environment, session) : await catchUp(request, environment, session);
   if (plan.outcome === "refused" || plan.outcome === "already-merged") {
     return { plan, status: plan.outcome };
   }
@@ -65140,6 +65241,17 @@ async function attemptMerge(request, environment, session) {
   environment.onProgress?.({ stage: "publish", done: 0, total: 1 });
   const published = await publish(environment, request.ref, plan.trunk, executed.manifest);
   return { plan, status, executed, published };
+}
+async function catchUp(request, environment, session) {
+  const { connector, signal } = environment;
+  for (let round = 1;; round++) {
+    const plan = await planMerge(request, environment, session);
+    if (plan.outcome === "refused" || round === CATCH_UP_ROUNDS)
+      return plan;
+    const tip = await connector.readRef(request.ref, { signal });
+    if (tip === undefined || tip === plan.trunk)
+      return plan;
+  }
 }
 async function write(plan, environment) {
   const { sides } = plan;
@@ -65290,6 +65402,7 @@ function fileFailure(error, action, path) {
 }
 
 // src/store/file-objects.ts
+import { statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname as dirname2 } from "node:path";
 
@@ -65367,7 +65480,102 @@ class TemporaryFiles {
   }
 }
 
+// src/store/sync-file-system.ts
+import { closeSync, openSync } from "node:fs";
+import { release } from "node:os";
+
+// src/store/flock-bun.ts
+import { setTimeout as delay } from "node:timers/promises";
+var LOCK_EXCLUSIVE_NONBLOCKING = 2 | 4;
+var EINTR = 4;
+var EWOULDBLOCK = process.platform === "darwin" ? 35 : 11;
+var FIRST_PAUSE_MS = 2;
+var LONGEST_PAUSE_MS = 25;
+var LIBRARIES = process.platform === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1", "libc.so"];
+function foreignFunctions() {
+  if (process.versions["bun"] === undefined)
+    return;
+  const find = process.getBuiltinModule;
+  return find?.("bun:ffi");
+}
+function bunFileLock() {
+  const foreign = foreignFunctions();
+  if (foreign === undefined)
+    return;
+  const location = process.platform === "darwin" ? "__error" : "__errno_location";
+  for (const library of LIBRARIES) {
+    try {
+      const { symbols } = foreign.dlopen(library, {
+        flock: { args: ["i32", "i32"], returns: "i32" },
+        [location]: { args: [], returns: "ptr" }
+      });
+      const flock = symbols["flock"];
+      const errorLocation = symbols[location];
+      if (flock === undefined || errorLocation === undefined)
+        continue;
+      return {
+        kind: "bun:ffi",
+        acquire: (descriptor, signal) => poll(() => flock(descriptor, LOCK_EXCLUSIVE_NONBLOCKING) === 0, () => foreign.read.i32(errorLocation(), 0), signal)
+      };
+    } catch {}
+  }
+  return;
+}
+async function poll(attempt, errorNumber, signal) {
+  let pause = FIRST_PAUSE_MS;
+  for (;; ) {
+    signal.throwIfAborted();
+    if (attempt())
+      return;
+    const number = errorNumber();
+    if (number !== EWOULDBLOCK && number !== EINTR && number !== 0) {
+      throw Object.assign(new Error(`flock failed with error number ${number}`), {
+        code: `flock error ${number}`
+      });
+    }
+    await delay(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => signal.throwIfAborted());
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+// src/store/sync-file-system.ts
+var REPORTS_ERRORS = [5, 8];
+function reportsErrors() {
+  if (process.platform !== "linux")
+    return false;
+  const [major = 0, minor = 0] = release().split(/[.-]/).map(Number);
+  return major > REPORTS_ERRORS[0] || major === REPORTS_ERRORS[0] && minor >= REPORTS_ERRORS[1];
+}
+function findSyncFileSystem() {
+  if (!reportsErrors())
+    return;
+  const foreign = foreignFunctions();
+  if (foreign === undefined)
+    return;
+  for (const library of LIBRARIES) {
+    try {
+      const { symbols } = foreign.dlopen(library, { syncfs: { args: ["i32"], returns: "i32" } });
+      const syncfs = symbols["syncfs"];
+      if (syncfs === undefined)
+        continue;
+      return (folder) => {
+        const descriptor = openSync(folder, "r");
+        try {
+          if (syncfs(descriptor) !== 0) {
+            throw Object.assign(new Error(`syncfs of ${folder} failed`), { code: "EIO" });
+          }
+        } finally {
+          closeSync(descriptor);
+        }
+      };
+    } catch {}
+  }
+  return;
+}
+
 // src/store/file-objects.ts
+var MANY = 512;
+
 class FileObjects {
   #temporary;
   #concurrency;
@@ -65376,8 +65584,11 @@ class FileObjects {
   #unsyncedFolders = new Set;
   #made = new Set;
   #flushing = new Semaphore(1);
-  constructor(temporary, concurrency) {
+  #root;
+  #syncFileSystem;
+  constructor(temporary, root, concurrency) {
     this.#temporary = temporary;
+    this.#root = root;
     this.#concurrency = concurrency;
   }
   get hasUnnamed() {
@@ -65464,13 +65675,29 @@ class FileObjects {
       this.#unsyncedFolders.add(above);
   }
   async#sync(paths, signal) {
-    await mapConcurrent(paths, this.#concurrency, async (path) => {
+    const all = [...paths];
+    if (all.length > MANY && this.#syncWhole(all))
+      return;
+    await mapConcurrent(all, this.#concurrency, async (path) => {
       try {
         await syncPath(path);
       } catch (error) {
         throw fileFailure(error, "sync", path);
       }
     }, signal);
+  }
+  #syncWhole(paths) {
+    this.#syncFileSystem ??= findSyncFileSystem() ?? "none";
+    if (this.#syncFileSystem === "none")
+      return false;
+    try {
+      const folders = new Map([...new Set(paths.map((path) => dirname2(path)))].map((folder) => [statSync(folder).dev, folder]));
+      for (const folder of folders.values())
+        this.#syncFileSystem(folder);
+      return true;
+    } catch (error) {
+      throw fileFailure(error, "sync", this.#root);
+    }
   }
 }
 function isObject(path, found, bytes) {
@@ -65575,60 +65802,6 @@ function parseFileUrl(url) {
 import { constants } from "node:fs";
 import { mkdir as mkdir2, open as open2 } from "node:fs/promises";
 import { dirname as dirname3 } from "node:path";
-
-// src/store/flock-bun.ts
-import { setTimeout as delay } from "node:timers/promises";
-var LOCK_EXCLUSIVE_NONBLOCKING = 2 | 4;
-var EINTR = 4;
-var EWOULDBLOCK = process.platform === "darwin" ? 35 : 11;
-var FIRST_PAUSE_MS = 2;
-var LONGEST_PAUSE_MS = 25;
-var LIBRARIES = process.platform === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1", "libc.so"];
-function foreignFunctions() {
-  if (process.versions["bun"] === undefined)
-    return;
-  const find = process.getBuiltinModule;
-  return find?.("bun:ffi");
-}
-function bunFileLock() {
-  const foreign = foreignFunctions();
-  if (foreign === undefined)
-    return;
-  const location = process.platform === "darwin" ? "__error" : "__errno_location";
-  for (const library of LIBRARIES) {
-    try {
-      const { symbols } = foreign.dlopen(library, {
-        flock: { args: ["i32", "i32"], returns: "i32" },
-        [location]: { args: [], returns: "ptr" }
-      });
-      const flock = symbols["flock"];
-      const errorLocation = symbols[location];
-      if (flock === undefined || errorLocation === undefined)
-        continue;
-      return {
-        kind: "bun:ffi",
-        acquire: (descriptor, signal) => poll(() => flock(descriptor, LOCK_EXCLUSIVE_NONBLOCKING) === 0, () => foreign.read.i32(errorLocation(), 0), signal)
-      };
-    } catch {}
-  }
-  return;
-}
-async function poll(attempt, errorNumber, signal) {
-  let pause = FIRST_PAUSE_MS;
-  for (;; ) {
-    signal.throwIfAborted();
-    if (attempt())
-      return;
-    const number = errorNumber();
-    if (number !== EWOULDBLOCK && number !== EINTR && number !== 0) {
-      throw Object.assign(new Error(`flock failed with error number ${number}`), {
-        code: `flock error ${number}`
-      });
-    }
-    await delay(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => signal.throwIfAborted());
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
-  }
-}
 
 // src/store/flock-command.ts
 import { spawn } from "node:child_process";
@@ -65753,7 +65926,7 @@ class FileConnector {
     this.#options = options;
     const concurrency = options.concurrency ?? 64;
     this.#openFiles = new Semaphore(concurrency);
-    this.#objects = new FileObjects(this.#temporary, concurrency);
+    this.#objects = new FileObjects(this.#temporary, parsed.root, concurrency);
   }
   async get(path, options) {
     const file = this.#file(path);
@@ -66373,7 +66546,7 @@ function responseFault(response, context) {
     path: key,
     found,
     expected: "an answer of success",
-    next: isTransient(response) ? "The store is overloaded or failing: run again later." : "Check the backend URL, the region and what lies between here and the store."
+    next: nothingPublished(context.action) + (isTransient(response) ? "The store is overloaded or failing: run again later." : "Check the backend URL, the region and what lies between here and the store.")
   });
 }
 function lostFault(cause, context) {
@@ -66384,11 +66557,14 @@ function lostFault(cause, context) {
     path: context.key,
     found: `no answer when trying to ${context.action} at ${context.key} in ${context.url} ` + `(${reason})`,
     expected: "an answer",
-    next: "Check that (a) the endpoint is right, (b) the store is running, (c) no proxy or " + "firewall is in the way; then run again."
+    next: nothingPublished(context.action) + "Check that (a) the endpoint is right, (b) the store is running, (c) no proxy or " + "firewall is in the way; then run again."
   }, { cause });
 }
 function cleanMessage(text) {
   return text?.replace(/[^\x20-\x7e]+/g, " ").trim().slice(0, 200);
+}
+function nothingPublished(action) {
+  return action === "write an object" ? "Nothing was published. " : "";
 }
 
 // src/store/s3-sign.ts
@@ -67359,6 +67535,7 @@ function failureOutputs(error, reportPath = "") {
     merged: "[]",
     "merged-count": "0",
     "already-merged": "[]",
+    "records-added": "0",
     "entries-added": "0",
     refusals: "[]",
     "refusal-count": "0",
@@ -67379,6 +67556,7 @@ function reportOutputs(report, reportPath) {
     merged: toJson(merged),
     "merged-count": String(merged.length),
     "already-merged": toJson(inState("already-merged", "same-tip", "repeated")),
+    "records-added": report.status === "refused" ? "0" : String(report.recordsAdded ?? ""),
     "entries-added": String(report.status === "refused" ? 0 : report.fields.reduce((sum, { entriesAdded }) => sum + entriesAdded, 0)),
     refusals: short(report.refusals),
     "refusal-count": String(report.refusals.length),
