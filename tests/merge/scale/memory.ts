@@ -183,7 +183,13 @@ async function mergeOnce(whole: boolean, branches: number): Promise<void> {
     const report = await merge(connector, target, branchNames(branches));
     if (report.status !== "merged") throw new Error(JSON.stringify(report.refusals[0]?.message));
     const { read, written } = report;
-    tell({ read: read.pages, written: written.pages, seconds: (performance.now() - began) / 1000 });
+    tell({
+      read: read.pages,
+      readBytes: read.bytes,
+      written: written.pages,
+      writtenBytes: written.bytes,
+      seconds: (performance.now() - began) / 1000,
+    });
     return;
   }
   // The rule builds large trees as a whole only when half of their entries are new.
