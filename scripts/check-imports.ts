@@ -22,7 +22,10 @@ const layers: readonly string[] = [
 ];
 
 /** The only files that may name Bun; each has a fallback for other runtimes. */
-const bunFiles: ReadonlySet<string> = new Set(["src/store/flock-bun.ts"]);
+const bunFiles: ReadonlySet<string> = new Set([
+  "src/store/flock-bun.ts",
+  "src/merge/tree/garbage.ts",
+]);
 
 /** The one file that may gather the exports of others. */
 const publicEntry = "src/index.ts";
