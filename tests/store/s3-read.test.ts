@@ -100,6 +100,20 @@ describe("reading an object", () => {
 
   const strange: readonly (readonly [string, ServerFault, FaultCode])[] = [
     ["206", { kind: "answer", ...before, status: 206, body: "an" }, "store-failure"],
+    ["206 with the whole object and another Content-Range", {
+      kind: "answer",
+      ...before,
+      status: 206,
+      headers: { "content-range": `bytes 4-6/${bytes.length}` },
+      body: bytes,
+    }, "store-failure"],
+    ["206 with a Content-Range that fits", {
+      kind: "answer",
+      ...before,
+      status: 206,
+      headers: { "content-range": `bytes 0-1/${bytes.length}` },
+      body: "an",
+    }, "store-failure"],
     ["304", { kind: "answer", ...before, status: 304 }, "store-failure"],
     ["a redirect", {
       kind: "answer",

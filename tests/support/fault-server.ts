@@ -73,6 +73,8 @@ export interface FaultSwitches {
   withoutTags: boolean;
   /** Keys on a page of a listing. */
   pageSize: number;
+  /** What a listing names of the keys that are there; listings may lag behind, gets may not. */
+  listed: (keys: readonly string[]) => readonly string[];
   /** Session tokens that have expired. */
   readonly expiredTokens: Set<string>;
   /** The only region for which signatures are accepted, and how others are sent away. */
@@ -135,6 +137,7 @@ class ServerState {
     racyConditions: false,
     withoutTags: false,
     pageSize: 1000,
+    listed: (keys) => keys,
     expiredTokens: new Set(),
     region: undefined,
   };
@@ -269,8 +272,8 @@ class ServerState {
   #list(query: URLSearchParams): Answer {
     const prefix = query.get("prefix") ?? "";
     const after = query.get("continuation-token") ?? "";
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after)
-      .sort();
+    const keys = this.switches.listed([...this.objects.keys()])
+      .filter((key) => key.startsWith(prefix) && key > after).sort();
     const page = keys.slice(0, this.switches.pageSize);
     const truncated = page.length < keys.length;
     return {
