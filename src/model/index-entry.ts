@@ -15,6 +15,7 @@ import { CborWriter } from "../encoding/cbor-writer.ts";
 import { MAX_U64 } from "./coverage.ts";
 import { malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
+import { readAddressBytes } from "./page-entry.ts";
 import type { TrackKind } from "./track-kind.ts";
 
 /** Kinds whose entries this file reads. */
@@ -53,18 +54,6 @@ const LED_BY_ANOTHER: ReadonlySet<EntryKind> = new Set([
   "event-array",
 ]);
 
-function addressAt(subject: Subject, cursor: CborCursor): Uint8Array {
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
-    throw malformedObject(
-      subject,
-      `an entry names an object by ${bytes.length} bytes`,
-      "an address of 33 bytes",
-    );
-  }
-  return bytes;
-}
-
 function wrongLength(subject: Subject, kind: string, length: number, expected: string) {
   return malformedObject(subject, `a ${kind} entry of ${length} elements`, expected);
 }
@@ -84,7 +73,7 @@ export function readIndexEntry(
 ): IndexEntry {
   const offset = cursor.offset;
   if (kind === "constant") {
-    const address = addressAt(subject, cursor);
+    const address = readAddressBytes(subject, cursor);
     return entry(cursor, offset, { start: 0n, end: MAX_U64, address });
   }
   const length = cursor.readArrayLength();
@@ -102,7 +91,7 @@ export function readIndexEntry(
       break;
     case "event-array": {
       if (length !== 2) throw wrongLength(subject, kind, length, "[address, anchor]");
-      const address = addressAt(subject, cursor);
+      const address = readAddressBytes(subject, cursor);
       const start = cursor.readUint();
       parts = { start, end: start + 1n, address };
       break;
@@ -114,7 +103,7 @@ export function readIndexEntry(
       const start = cursor.readUint();
       const end = cursor.readUint();
       cursor.readUint();
-      parts = { start, end, address: addressAt(subject, cursor) };
+      parts = { start, end, address: readAddressBytes(subject, cursor) };
       break;
     }
     case "video-item": {
@@ -124,13 +113,13 @@ export function readIndexEntry(
       const keyAt = cursor.offset;
       cursor.skip();
       const group = cursor.bytes.subarray(keyAt, cursor.offset);
-      parts = { start, end, group, address: addressAt(subject, cursor) };
+      parts = { start, end, group, address: readAddressBytes(subject, cursor) };
       break;
     }
     case "geometry": {
       if (length !== 3) throw wrongLength(subject, kind, length, "[anchor, address, size]");
       const start = cursor.readUint();
-      const address = addressAt(subject, cursor);
+      const address = readAddressBytes(subject, cursor);
       parts = { start, end: start + 1n, address, size: cursor.readSafeUint() };
       break;
     }
@@ -186,9 +175,9 @@ function readSpatial(subject: Subject, cursor: CborCursor, length: number): Entr
   const start = cursor.readUint();
   const end = cursor.readUint();
   const size = cursor.readSafeUint();
-  const address = addressAt(subject, cursor);
+  const address = readAddressBytes(subject, cursor);
   const table = length > 5 ? cursor.readSafeUint() : undefined;
-  const rerank = length > 6 ? addressAt(subject, cursor) : undefined;
+  const rerank = length > 6 ? readAddressBytes(subject, cursor) : undefined;
   return { group, start, end, size, address, table, rerank };
 }
 
@@ -199,7 +188,7 @@ function readFragment(subject: Subject, cursor: CborCursor, length: number): Ent
   const start = cursor.readUint();
   const end = cursor.readUint();
   const size = cursor.readSafeUint();
-  const address = addressAt(subject, cursor);
+  const address = readAddressBytes(subject, cursor);
   const chunked = length > 4 && cursor.readBoolean();
   if (length < 6) return { start, end, size, address, chunked };
   const offset = cursor.readSafeUint();
@@ -213,7 +202,7 @@ function readScalar(subject: Subject, cursor: CborCursor, length: number): Entry
   const group = cursor.readBytes();
   const start = cursor.readUint();
   const end = cursor.readUint();
-  const address = addressAt(subject, cursor);
+  const address = readAddressBytes(subject, cursor);
   if (length === 4) return { group, start, end, address };
   const slice = { offset: cursor.readSafeUint(), length: cursor.readSafeUint() };
   return { group, start, end, address, slice, size: slice.length };

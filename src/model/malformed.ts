@@ -87,14 +87,18 @@ export function asCount(subject: Subject, name: string, value: CborValue | undef
 /** `value` as an address (33 bytes). @throws DreamDBError malformed-object, malformed-address */
 export function asAddress(subject: Subject, name: string, value: CborValue | undefined): Address {
   const bytes = asBytes(subject, name, value);
-  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
-    throw malformedObject(
-      subject,
-      `${name} is ${bytes.length} bytes beginning with ${bytes[0] ?? "nothing"}`,
-      "an address: 33 bytes, the first of them 0x1e",
-    );
-  }
+  requireAddress(subject, name, bytes);
   return addressFromBytes(bytes);
+}
+
+/** Checks that bytes are those of an address (FORMAT 1.1). @throws DreamDBError malformed-object */
+export function requireAddress(subject: Subject, name: string, bytes: Uint8Array): void {
+  if (bytes.length === 33 && bytes[0] === 0x1e) return;
+  throw malformedObject(
+    subject,
+    `${name} is ${bytes.length} bytes beginning with ${bytes[0] ?? "nothing"}`,
+    "an address: 33 bytes, the first of them 0x1e",
+  );
 }
 
 /** Refuses a map whose keys are not exactly `required` and any of `optional`. */

@@ -8,7 +8,7 @@
 import type { CborCursor } from "../encoding/cbor-cursor.ts";
 import { addressFromBytes } from "../encoding/address.ts";
 import type { Address } from "../encoding/address.ts";
-import { malformedObject } from "./malformed.ts";
+import { malformedObject, requireAddress } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
 
 /**
@@ -44,19 +44,27 @@ export function skipAddress(subject: Subject, cursor: CborCursor): void {
     cursor.offset = offset + 35;
     return;
   }
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
-    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
-  }
+  readAddressBytes(subject, cursor);
 }
 
-/** Reads an address. */
-export function readAddress(subject: Subject, cursor: CborCursor): Address {
+/**
+ * Reads an address and leaves it in bytes, because its letters are dear to make.
+ * @param name what the address is in the object, for messages
+ * @throws DreamDBError malformed-cbor, malformed-object
+ */
+export function readAddressBytes(
+  subject: Subject,
+  cursor: CborCursor,
+  name = "the address of an entry",
+): Uint8Array {
   const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
-    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
-  }
-  return addressFromBytes(bytes);
+  requireAddress(subject, name, bytes);
+  return bytes;
+}
+
+/** Reads an address. @throws DreamDBError malformed-cbor, malformed-object */
+export function readAddress(subject: Subject, cursor: CborCursor, name?: string): Address {
+  return addressFromBytes(readAddressBytes(subject, cursor, name));
 }
 
 /**

@@ -9,12 +9,13 @@
  */
 
 import type { Address } from "../encoding/address.ts";
-import { addressBytes, addressFromBytes } from "../encoding/address.ts";
+import { addressBytes } from "../encoding/address.ts";
 import { CborCursor } from "../encoding/cbor-cursor.ts";
 import { CborWriter } from "../encoding/cbor-writer.ts";
 import type { Coverage } from "./coverage.ts";
 import { malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
+import { expectEnd, readAddress } from "./page-entry.ts";
 
 /** An index whose entries stand in the Track itself. */
 export interface InlineIndex {
@@ -70,14 +71,6 @@ export interface Track {
 
 const FORMS = ["paged", "scalar-btree-v1", "hot-overlay-v1"];
 
-function readAddress(subject: Subject, name: string, cursor: CborCursor): Address {
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 0x1e) {
-    throw malformedObject(subject, `${name} of ${bytes.length} bytes`, "an address of 33 bytes");
-  }
-  return addressFromBytes(bytes);
-}
-
 function readDescriptor(subject: Subject, cursor: CborCursor): TrackIndex {
   const numbers = new Map<string, number>();
   const addresses = new Map<string, Address>();
@@ -86,7 +79,7 @@ function readDescriptor(subject: Subject, cursor: CborCursor): TrackIndex {
     const key = cursor.readText();
     if (key === "form") form = cursor.readText();
     else if (cursor.peekMajor() === 0) numbers.set(key, cursor.readSafeUint());
-    else addresses.set(key, readAddress(subject, key, cursor));
+    else addresses.set(key, readAddress(subject, cursor, key));
   }
   if (!FORMS.includes(form)) {
     throw malformedObject(subject, `index form ${JSON.stringify(form)}`, FORMS.join(", "));
@@ -186,7 +179,7 @@ export function decodeTrack(
         modality = cursor.readText();
         break;
       case "timeline":
-        timeline = readAddress(subject, "timeline", cursor);
+        timeline = readAddress(subject, cursor, "timeline");
         break;
       case "object_index":
       case "items":
@@ -209,13 +202,7 @@ export function decodeTrack(
         throw malformedObject(subject, `the unknown key ${JSON.stringify(key)}`, "a Track's keys");
     }
   }
-  if (!cursor.done) {
-    throw malformedObject(
-      subject,
-      `${bytes.length - cursor.offset} trailing bytes`,
-      "nothing behind the map",
-    );
-  }
+  expectEnd(subject, cursor);
   if (
     coverage === undefined || modality === undefined || timeline === undefined ||
     index === undefined
