@@ -25,6 +25,7 @@ import {
   entityKeyIndexPath,
   fragmentPath,
   genesisPath,
+  geometryDataPath,
   geometryItemPath,
   graphIndexPath,
   graphPagePath,
@@ -63,7 +64,7 @@ const TOP_PLACES = [
   tombstonePath,
   entityKeyIndexPath,
   geometryItemPath,
-  (address: Address) => `geometry-data/${address}`,
+  geometryDataPath,
 ];
 
 const FIELD_PLACES = [

@@ -23,6 +23,7 @@ import {
   cellPath,
   constantPath,
   fragmentPath,
+  geometryDataPath,
   geometryItemPath,
   initSegmentPath,
   itemManifestPath,
@@ -313,7 +314,7 @@ async function checkGeometry(run: Verification, field: Field, address: Address):
   );
   for (const data of item?.data ?? []) {
     const place: Place = {
-      path: `geometry-data/${data}`,
+      path: geometryDataPath(data),
       address: data,
       kind: "geometry data",
       field: field.name,
