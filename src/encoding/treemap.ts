@@ -82,24 +82,6 @@ export function unionAnchors(sets: readonly BigUint64Array[]): BigUint64Array {
   return unionOfTwo(unionAnchors(sets.slice(0, middle)), unionAnchors(sets.slice(middle)));
 }
 
-/** The anchors that are in both ascending sets, ascending. */
-export function intersectAnchors(a: BigUint64Array, b: BigUint64Array): BigUint64Array {
-  const left = halvesOf(a);
-  const right = halvesOf(b);
-  const common = new BigUint64Array(Math.min(a.length, b.length));
-  const halves = halvesOf(common);
-  let count = 0;
-  let i = 0;
-  let j = 0;
-  while (i < a.length && j < b.length) {
-    const order = compareAt(left, i, right, j);
-    if (order === 0) copyAnchor(left, i, halves, count++);
-    if (order <= 0) i++;
-    if (order >= 0) j++;
-  }
-  return common.slice(0, count);
-}
-
 function unionOfTwo(a: BigUint64Array, b: BigUint64Array): BigUint64Array {
   const left = halvesOf(a);
   const right = halvesOf(b);

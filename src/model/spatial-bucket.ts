@@ -15,7 +15,6 @@ import {
   requireZeros,
   writeAscii,
 } from "./binary-header.ts";
-import { MAX_U64 } from "./coverage.ts";
 import { malformedObject } from "./malformed.ts";
 
 const MAGIC = "VBUU";
@@ -152,23 +151,6 @@ export function bucketAnchors(bucket: SpatialBucket): BigUint64Array {
     anchors[index] = view.getBigUint64(index * bucket.recordSize);
   }
   return anchors;
-}
-
-/**
- * The half-open time range `[start, end)` of the records in ns: what an index entry of this
- * bucket says as `t_start` and `t_end` (FORMAT 5.1). Undefined for a bucket without records.
- */
-export function bucketExtent(
-  bucket: SpatialBucket,
-): { readonly start: bigint; readonly end: bigint } | undefined {
-  if (bucket.count === 0) return undefined;
-  let start = MAX_U64;
-  let last = 0n;
-  for (const anchor of bucketAnchors(bucket)) {
-    if (anchor < start) start = anchor;
-    if (anchor > last) last = anchor;
-  }
-  return { start, end: last + 1n };
 }
 
 function addressAt(bytes: Uint8Array, offset: number): Address {

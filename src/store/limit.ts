@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CallOptions, Connector } from "./connector.ts";
+import type { Connector } from "./connector.ts";
 
 /** Lets at most `size` tasks run at once; the others wait in the order in which they came. */
 export class Semaphore {
@@ -87,26 +87,6 @@ export async function mapConcurrent<Item, Result>(
   await Promise.all(Array.from({ length: Math.max(1, limit) }, work));
   if (failure !== undefined) throw failure.error;
   return results;
-}
-
-/** The same store with at most `limit` object reads and writes at once. */
-export function withConcurrency(connector: Connector, limit: number): Connector {
-  const semaphore = new Semaphore(limit);
-  return {
-    url: connector.url,
-    get: (path, options) => semaphore.run(() => connector.get(path, options), options?.signal),
-    putIfAbsent: (path, bytes, options) =>
-      semaphore.run(() => connector.putIfAbsent(path, bytes, options), options?.signal),
-    flush: (options?: CallOptions) => connector.flush(options),
-    readRef: (name, options) => connector.readRef(name, options),
-    createRef: (name, to, options) => connector.createRef(name, to, options),
-    compareAndSetRef: (name, expected, next, options) =>
-      connector.compareAndSetRef(name, expected, next, options),
-    listRefs: (prefix, options) => connector.listRefs(prefix, options),
-    deleteRef: (name, expected, options) => connector.deleteRef(name, expected, options),
-    ...holding(connector),
-    close: () => connector.close(),
-  };
 }
 
 /** `holdRef` of a store that has it, for a wrapper around that store. */

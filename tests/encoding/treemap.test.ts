@@ -2,12 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { fromHex, toHex } from "../../src/encoding/bytes.ts";
-import {
-  decodeTreemap,
-  encodeTreemap,
-  intersectAnchors,
-  unionAnchors,
-} from "../../src/encoding/treemap.ts";
+import { decodeTreemap, encodeTreemap, unionAnchors } from "../../src/encoding/treemap.ts";
 import { refusalOf } from "./refusal.ts";
 import { array, bitmap, roaring, runs, treemap } from "./treemap-bytes.ts";
 
@@ -149,13 +144,6 @@ describe("sets of anchors", () => {
     }));
   });
 
-  test("their intersection has the anchors of both, ascending", () => {
-    fc.assert(fc.property(anchorSet, anchorSet, (a, b) => {
-      const both = new Set(b);
-      expect(intersectAnchors(a, b)).toEqual(a.filter((anchor) => both.has(anchor)));
-    }));
-  });
-
   test("the union of one set is a copy", () => {
     const set = anchorsOf(1, 2);
     const union = unionAnchors([set]);
@@ -166,7 +154,6 @@ describe("sets of anchors", () => {
   test("anchors that differ in one half only are told apart", () => {
     const low = anchorsOf(1, 2n ** 32n + 1n, 2n ** 63n + 1n);
     const high = anchorsOf(2, 2n ** 32n + 1n, 2n ** 63n);
-    expect(intersectAnchors(low, high)).toEqual(anchorsOf(2n ** 32n + 1n));
     expect(unionAnchors([low, high])).toEqual(
       anchorsOf(1, 2, 2n ** 32n + 1n, 2n ** 63n, 2n ** 63n + 1n),
     );

@@ -9,7 +9,6 @@ import { decodeScalarKey, encodeScalarKey, sortKey } from "../../src/model/scala
 import type { OrderedAlgorithm, ScalarValue } from "../../src/model/scalar-key.ts";
 import {
   bucketAnchors,
-  bucketExtent,
   decodeSpatialBucket,
   encodeSpatialBucket,
   recordAnchor,
@@ -196,7 +195,6 @@ describe("SpatialBuckets", () => {
     expect([...bucketAnchors(read)]).toEqual([T + 3n, T + 1n, T + 2n]);
     expect(recordAnchor(read, 1)).toBe(T + 1n);
     expect(recordBytes(read, 1)[recordSize - 1]).toBe(9);
-    expect(bucketExtent(read)).toEqual({ start: T + 1n, end: T + 4n });
   });
 
   test("have a longer header with a compressor", () => {

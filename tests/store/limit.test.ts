@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mapConcurrent, Semaphore, withConcurrency } from "../../src/store/limit.ts";
-import { MemoryConnector } from "../../src/store/memory.ts";
+import { mapConcurrent, Semaphore } from "../../src/store/limit.ts";
 
 /** Tasks that end when told to, and the number of those that run. */
 function gate() {
@@ -116,15 +115,4 @@ describe("Semaphore", () => {
   test("refuses a limit below one", () => {
     expect(() => new Semaphore(0)).toThrow(RangeError);
   });
-});
-
-test("a store with a limit lets that many requests through", async () => {
-  const { seen, pass, openAll } = gate();
-  const memory = Object.assign(new MemoryConnector(), { get: () => pass(undefined) });
-  const connector = withConcurrency(memory, 3);
-  const all = Promise.all(Array.from({ length: 10 }, () => connector.get("genesis/x")));
-  await new Promise((resolve) => setImmediate(resolve));
-  await openAll();
-  await all;
-  expect(seen.most).toBe(3);
 });
