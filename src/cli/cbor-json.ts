@@ -24,12 +24,12 @@ export function cborJson(value: CborValue): JsonValue {
 }
 
 /** A number where every reader keeps it exact, text elsewhere. */
-export function integerJson(value: bigint): number | string {
+function integerJson(value: bigint): number | string {
   return value <= LARGEST_EXACT && value >= -LARGEST_EXACT ? Number(value) : value.toString();
 }
 
 /** An address as text, anything else in hexadecimal. */
-export function bytesJson(bytes: Uint8Array): string {
+function bytesJson(bytes: Uint8Array): string {
   if (bytes.length === ADDRESS_BYTES && bytes[0] === 0x1e) return addressFromBytes(bytes);
   return `0x${toHex(bytes)}`;
 }

@@ -28,7 +28,7 @@ export interface StoreOptions {
 }
 
 /** The ref a command is about when nothing names one. */
-export const DEFAULT_REF = "trunk";
+const DEFAULT_REF = "trunk";
 
 const MOST_CONCURRENCY = 4096;
 

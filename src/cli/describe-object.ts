@@ -54,7 +54,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
 };
 
 /** The kind of the object at `path` (FORMAT 1.2). */
-export function objectKind(path: string): string {
+function objectKind(path: string): string {
   const [first = "", modality = "", folder = "", address] = path.split("/");
   if (!isAddress(first)) return TOP_FOLDERS[first] ?? "unknown";
   if (address === undefined) return "Constant";

@@ -21,15 +21,6 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** The parts that every document has. */
-export interface Envelope {
-  readonly version: typeof DOCUMENT_VERSION;
-  /** Null when the command line did not name one. */
-  readonly command: string | null;
-  readonly status: string;
-  readonly error: JsonValue;
-}
-
 /** The text of a document, with a line break at its end. */
 export function documentText(document: Readonly<Record<string, unknown>>): string {
   return `${

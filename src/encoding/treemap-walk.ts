@@ -10,7 +10,7 @@ import { DreamDBError } from "../errors.ts";
 /** Cookie of a 32-bit bitmap without run containers; the number of containers follows. */
 export const COOKIE = 12346;
 /** Cookie of one with run containers; the upper half holds the number of containers less one. */
-export const COOKIE_WITH_RUNS = 12347;
+const COOKIE_WITH_RUNS = 12347;
 /** The largest cardinality of an array container; denser ones are bitmaps. */
 export const ARRAY_LIMIT = 4096;
 /** Bytes of a bitmap container: one bit for each of 65,536 values. */

@@ -44,7 +44,7 @@ export function firstInvalidUtf8(bytes: Uint8Array, start: number, end: number):
 }
 
 /** Whether every character is ASCII, so that characters are bytes. */
-export function isAscii(text: string): boolean {
+function isAscii(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     if (text.charCodeAt(index) > 0x7f) return false;
   }

@@ -32,7 +32,7 @@ function equalValues(a: CborValue | undefined, b: CborValue | undefined): boolea
 }
 
 /** A registry value as text for a person: addresses as letters, other bytes as hex. */
-export function showValue(value: CborValue | undefined): string {
+function showValue(value: CborValue | undefined): string {
   if (value === undefined) return "nothing";
   const plain = (part: CborValue): unknown => {
     if (part instanceof Uint8Array) {

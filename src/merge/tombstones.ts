@@ -60,7 +60,7 @@ function headOf(side: { readonly manifest: Side["manifest"] }): {
  * @param read reads and hash-checks an object
  * @throws DreamDBError object-missing, hash-mismatch, malformed-object
  */
-export async function readTombstones(
+async function readTombstones(
   heads: readonly Address[],
   read: (path: string, address: Address) => Promise<Uint8Array>,
 ): Promise<{

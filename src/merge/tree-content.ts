@@ -60,7 +60,7 @@ export function treeFormat(
 }
 
 /** Compares two contents of which at least one is a tree, reading only pages that differ. */
-export async function treeDifference(
+async function treeDifference(
   format: TreeFormat<PageEntry>,
   base: TrackContent,
   side: TrackContent,

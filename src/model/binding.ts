@@ -90,7 +90,7 @@ export function referenceTo(binding: Binding): BindingReference {
 }
 
 /** Order of `active` and `lineage`: timeline, field, modality, address, bytewise (FORMAT 4.2). */
-export function compareReferences(a: BindingReference, b: BindingReference): number {
+function compareReferences(a: BindingReference, b: BindingReference): number {
   return compareAddresses(a.timeline, b.timeline) ||
     compareBytes(utf8.encode(a.field), utf8.encode(b.field)) ||
     compareBytes(utf8.encode(a.modality), utf8.encode(b.modality)) ||

@@ -65,7 +65,7 @@ function wrongLength(subject: Subject, kind: string, length: number, expected: s
  * @param relativeTo what start times are relative to (VideoItem Tracks: the coverage's start)
  * @throws DreamDBError malformed-cbor, malformed-object
  */
-export function readIndexEntry(
+function readIndexEntry(
   subject: Subject,
   kind: EntryKind,
   cursor: CborCursor,

@@ -35,6 +35,3 @@ export interface Problem {
   readonly message: string;
   readonly field?: string;
 }
-
-/** A problem found while looking at something that belongs to a field or to none. */
-export type Report = (problem: Problem) => void;

@@ -13,7 +13,7 @@ import { Semaphore } from "../store/limit.ts";
 import type { Problem } from "./problem.ts";
 
 /** How many problems are listed; their count is always exact. */
-export const LISTED_PROBLEMS = 10_000;
+const LISTED_PROBLEMS = 10_000;
 
 /** Where an object belongs. */
 export interface Place {
@@ -157,7 +157,7 @@ export class Verification {
 }
 
 /** The part, from 1 to `parts`, that an address belongs to: always the same one. */
-export function partOf(address: Address, parts: number): number {
+function partOf(address: Address, parts: number): number {
   // The last letters of the text carry the last bits of the hash, evenly spread.
   let value = 0;
   for (const letter of address.slice(-9, -1)) value = (value * 31 + letter.charCodeAt(0)) % 1e9;

@@ -21,11 +21,6 @@ export function treeSequence(tree: string): Sequence | undefined {
   return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) as Sequence : undefined;
 }
 
-/** The folder that stands for `TIMELINE/MODALITY` of one tree. */
-export function treeFolder(tree: string): string {
-  return join(root, tree);
-}
-
 /** Every object of the fixture, with the path it would have in a store. */
 export function* treeObjects(): Generator<{ readonly path: string; readonly file: string }> {
   for (const tree of readdirSync(root)) {

@@ -20,7 +20,7 @@ import { FileConnector } from "../../../src/store/file.ts";
 import type { MergeReport } from "../../../src/merge/report.ts";
 import { backendUrl, projectRoot, scratchFolder } from "../../support/fixtures.ts";
 import { runPython } from "../../support/reference.ts";
-import { bindingOf, branchNames, entryKeys, merge, trackOf } from "./store.ts";
+import { bindingOf, branchNames, entryKeys, merge } from "./store.ts";
 
 /** A store that fixtures/trees/scale.py makes. */
 export interface ScaleStore {
@@ -110,12 +110,6 @@ export async function checkMerge(
     problems.push(...JSON.parse(used.stdout) as string[]);
   }
   return { problems, report, seconds };
-}
-
-/** Whether a field's index stands in a tree. */
-export async function isPaged(folder: string, ref: string, field: string): Promise<boolean> {
-  const { index } = await trackOf(new FileConnector(backendUrl(folder)), ref, field);
-  return index.form !== "inline";
 }
 
 /** Decodes and encodes every index page of a store; gives the number of pages and those that differ. */
