@@ -6,7 +6,6 @@
  */
 
 import { decodeCanonical } from "../encoding/cbor-decode.ts";
-import { encodeCanonical } from "../encoding/cbor-encode.ts";
 import { describeValue, malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
 
@@ -49,11 +48,6 @@ export function decodeScalarKey(key: Uint8Array, path?: string): ScalarValue {
     describeValue(value),
     "an i64, a finite float, a text or a boolean",
   );
-}
-
-/** The key of a value: its canonical CBOR; the inverse of `decodeScalarKey`. */
-export function encodeScalarKey(value: ScalarValue): Uint8Array {
-  return encodeCanonical(value);
 }
 
 /**

@@ -3,9 +3,10 @@ import fc from "fast-check";
 
 import { addressOf, compareAddresses } from "../../src/encoding/address.ts";
 import { compareBytes, fromHex, toHex } from "../../src/encoding/bytes.ts";
+import { encodeCanonical } from "../../src/encoding/cbor-encode.ts";
 import { isDreamDBError } from "../../src/errors.ts";
 import { decodeAnchorSet, encodeAnchorSet } from "../../src/model/scalar-bucket.ts";
-import { decodeScalarKey, encodeScalarKey, sortKey } from "../../src/model/scalar-key.ts";
+import { decodeScalarKey, sortKey } from "../../src/model/scalar-key.ts";
 import type { OrderedAlgorithm, ScalarValue } from "../../src/model/scalar-key.ts";
 import {
   bucketAnchors,
@@ -45,7 +46,7 @@ describe("keys of values", () => {
     [-0, "f98000"],
   ];
   test.each(rows)("%p is %s", (value, hex) => {
-    expect(toHex(encodeScalarKey(value))).toBe(hex);
+    expect(toHex(encodeCanonical(value))).toBe(hex);
     expect(decodeScalarKey(fromHex(hex))).toBe(value);
   });
 
@@ -75,7 +76,7 @@ describe("keys of values", () => {
     ["dreamdb.btree-string", "x".repeat(300), "78".repeat(300)],
   ];
   test.each(sortRows)("under %s, %p sorts as %s", (algorithm, value, hex) => {
-    expect(toHex(sortKey(algorithm, encodeScalarKey(value)))).toBe(hex);
+    expect(toHex(sortKey(algorithm, encodeCanonical(value)))).toBe(hex);
   });
 
   test.each([
@@ -269,8 +270,8 @@ describe("tombstones", () => {
 
 function sorted(algorithm: OrderedAlgorithm, a: ScalarValue, b: ScalarValue): number {
   return compareBytes(
-    sortKey(algorithm, encodeScalarKey(a)),
-    sortKey(algorithm, encodeScalarKey(b)),
+    sortKey(algorithm, encodeCanonical(a)),
+    sortKey(algorithm, encodeCanonical(b)),
   );
 }
 

@@ -15,7 +15,6 @@ import type { TrackClass } from "../../src/model/binding.ts";
 import { encodeScalarEntry, encodeSpatialEntry } from "../../src/model/index-entry.ts";
 import { encodeAnchorArray, encodeAnchorSet } from "../../src/model/scalar-bucket.ts";
 import { encodeScalarIndex } from "../../src/model/scalar-index.ts";
-import { encodeScalarKey } from "../../src/model/scalar-key.ts";
 import type { ScalarValue } from "../../src/model/scalar-key.ts";
 import { encodeSpatialBucket } from "../../src/model/spatial-bucket.ts";
 import { encodeVectorSidecar } from "../../src/model/vector-sidecar.ts";
@@ -472,7 +471,7 @@ export function encodeScalars(
   items: readonly { readonly anchor: bigint; readonly value: ScalarValue }[],
 ): Encoded {
   const byKey = Map.groupBy(
-    items.map(({ anchor, value }) => ({ anchor, key: encodeScalarKey(value) })),
+    items.map(({ anchor, value }) => ({ anchor, key: encodeCanonical(value) })),
     ({ key }) => [...key].join(" "),
   );
   const sets = [...byKey.values()].flatMap((group) => {

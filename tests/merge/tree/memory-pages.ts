@@ -5,7 +5,6 @@ import type { CborValue } from "../../../src/encoding/cbor-value.ts";
 import type { PageLoader, PageSink } from "../../../src/merge/tree/tree-format.ts";
 import { parseIndexEntry } from "../../../src/model/index-entry.ts";
 import type { EntryKind, IndexEntry } from "../../../src/model/index-entry.ts";
-import { encodeScalarKey } from "../../../src/model/scalar-key.ts";
 import type { ScalarValue } from "../../../src/model/scalar-key.ts";
 
 /** A real anchor: nanoseconds in 2027. */
@@ -63,6 +62,6 @@ export function eventEntry(tick: number, number: number): IndexEntry {
 
 export function scalarEntry(value: ScalarValue, tick: number, number: number): IndexEntry {
   const start = BASE_TIME + BigInt(tick);
-  const key = encodeScalarKey(value);
+  const key = encodeCanonical(value);
   return entry("scalar-btree", [key, start, start + 1n, numbered(number), BigInt(number), 31n]);
 }
