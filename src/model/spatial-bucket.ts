@@ -9,16 +9,18 @@ import { ADDRESS_BYTES, addressBytes, addressFromBytes } from "../encoding/addre
 import type { Address } from "../encoding/address.ts";
 import { DreamDBError } from "../errors.ts";
 import {
-  MAGIC_LENGTH,
   MODALITY_LENGTH,
   readAscii,
+  readRecords,
+  requireLength,
   requireZeros,
   writeAscii,
+  writeRecords,
 } from "./binary-header.ts";
 import { malformedObject } from "./malformed.ts";
 
 const MAGIC = "VBUU";
-const VERSION = 1;
+const HEADER_SIZE_AT = 0x10;
 const SPATIAL_INDEX_AT = 0x14;
 const MODALITY_AT = 0x35;
 const MODE_AT = 0x55;
@@ -52,20 +54,11 @@ export interface SpatialBucket {
  */
 export function decodeSpatialBucket(bytes: Uint8Array, path?: string): SpatialBucket {
   const subject = { kind: "SpatialBucket", path };
-  if (bytes.length < PLAIN_HEADER) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `at least ${PLAIN_HEADER}, the header`);
-  }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const magic = readAscii(subject, bytes, 0, MAGIC_LENGTH, "the magic");
-  if (magic !== MAGIC) throw malformedObject(subject, `the magic '${magic}'`, `'${MAGIC}'`);
-  const version = view.getUint32(4);
-  if (version !== VERSION) throw malformedObject(subject, `version ${version}`, `${VERSION}`);
-  const recordSize = view.getUint32(8);
+  const { recordSize, count } = readRecords(subject, bytes, MAGIC, PLAIN_HEADER);
   if (recordSize <= ANCHOR_LENGTH) {
     throw malformedObject(subject, `records of ${recordSize} bytes`, `more than ${ANCHOR_LENGTH}`);
   }
-  const count = view.getUint32(12);
-  const headerSize = view.getUint32(16);
+  const headerSize = new DataView(bytes.buffer, bytes.byteOffset).getUint32(HEADER_SIZE_AT);
   if (headerSize !== PLAIN_HEADER && headerSize !== COMPRESSED_HEADER) {
     throw malformedObject(
       subject,
@@ -73,14 +66,7 @@ export function decodeSpatialBucket(bytes: Uint8Array, path?: string): SpatialBu
       `${PLAIN_HEADER} or, with a compressor, ${COMPRESSED_HEADER}`,
     );
   }
-  const length = headerSize + count * recordSize;
-  if (bytes.length !== length) {
-    throw malformedObject(
-      subject,
-      `${bytes.length} bytes`,
-      `${length}: ${count} records of ${recordSize} bytes after a header of ${headerSize}`,
-    );
-  }
+  requireLength(subject, bytes, headerSize, { recordSize, count }, "records");
   if (bytes[MODE_AT] !== 0) {
     throw malformedObject(subject, `mode ${bytes[MODE_AT]}`, "0, vectors inside the bucket");
   }
@@ -117,12 +103,8 @@ export function encodeSpatialBucket(bucket: SpatialBucket): Uint8Array {
   }
   const headerSize = bucket.compressor === undefined ? PLAIN_HEADER : COMPRESSED_HEADER;
   const bytes = new Uint8Array(headerSize + records.length);
-  const view = new DataView(bytes.buffer);
-  writeAscii(bytes, 0, MAGIC, MAGIC_LENGTH);
-  view.setUint32(4, VERSION);
-  view.setUint32(8, recordSize);
-  view.setUint32(12, count);
-  view.setUint32(16, headerSize);
+  writeRecords(bytes, MAGIC, bucket);
+  new DataView(bytes.buffer).setUint32(HEADER_SIZE_AT, headerSize);
   bytes.set(addressBytes(bucket.spatialIndex), SPATIAL_INDEX_AT);
   writeAscii(bytes, MODALITY_AT, bucket.modality, MODALITY_LENGTH);
   if (bucket.compressor !== undefined) bytes.set(addressBytes(bucket.compressor), COMPRESSOR_AT);

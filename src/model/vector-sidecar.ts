@@ -7,16 +7,17 @@
 
 import { DreamDBError } from "../errors.ts";
 import {
-  MAGIC_LENGTH,
   MODALITY_LENGTH,
   readAscii,
+  readRecords,
+  requireLength,
   requireZeros,
   writeAscii,
+  writeRecords,
 } from "./binary-header.ts";
 import { malformedObject } from "./malformed.ts";
 
 const MAGIC = "VSTU";
-const VERSION = 1;
 const MODALITY_AT = 16;
 const HEADER = 0x80;
 
@@ -37,27 +38,11 @@ export interface VectorSidecar {
  */
 export function decodeVectorSidecar(bytes: Uint8Array, path?: string): VectorSidecar {
   const subject = { kind: "vector sidecar", path };
-  if (bytes.length < HEADER) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `at least ${HEADER}, the header`);
-  }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const magic = readAscii(subject, bytes, 0, MAGIC_LENGTH, "the magic");
-  if (magic !== MAGIC) throw malformedObject(subject, `the magic '${magic}'`, `'${MAGIC}'`);
-  const version = view.getUint32(4);
-  if (version !== VERSION) throw malformedObject(subject, `version ${version}`, `${VERSION}`);
-  const recordSize = view.getUint32(8);
+  const { recordSize, count } = readRecords(subject, bytes, MAGIC, HEADER);
   if (recordSize === 0 || recordSize % 4 !== 0) {
     throw malformedObject(subject, `vectors of ${recordSize} bytes`, "4 bytes per dimension");
   }
-  const count = view.getUint32(12);
-  const length = HEADER + count * recordSize;
-  if (bytes.length !== length) {
-    throw malformedObject(
-      subject,
-      `${bytes.length} bytes`,
-      `${length}: ${count} vectors of ${recordSize} bytes after a header of ${HEADER}`,
-    );
-  }
+  requireLength(subject, bytes, HEADER, { recordSize, count }, "vectors");
   requireZeros(subject, bytes, MODALITY_AT + MODALITY_LENGTH, HEADER);
   return {
     modality: readAscii(subject, bytes, MODALITY_AT, MODALITY_LENGTH, "the modality"),
@@ -82,11 +67,7 @@ export function encodeVectorSidecar(sidecar: VectorSidecar): Uint8Array {
     });
   }
   const bytes = new Uint8Array(HEADER + vectors.length);
-  const view = new DataView(bytes.buffer);
-  writeAscii(bytes, 0, MAGIC, MAGIC_LENGTH);
-  view.setUint32(4, VERSION);
-  view.setUint32(8, recordSize);
-  view.setUint32(12, count);
+  writeRecords(bytes, MAGIC, sidecar);
   writeAscii(bytes, MODALITY_AT, sidecar.modality, MODALITY_LENGTH);
   bytes.set(vectors, HEADER);
   return bytes;
