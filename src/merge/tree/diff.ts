@@ -8,9 +8,10 @@
  * @module
  */
 
-import { bytesKey, compareBytes, equalBytes } from "../../encoding/bytes.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { mapConcurrent } from "../../store/limit.ts";
+import { compareSets } from "./entry-sets.ts";
+import type { IndexDifference } from "./entry-sets.ts";
 import { RunCursor } from "./run-cursor.ts";
 import { SkippedPages } from "./skipped.ts";
 import { detach, loadPage, rootOf, sortedEntries } from "./tree-format.ts";
@@ -21,14 +22,6 @@ import { checkChildren, loadLeaves } from "./walk.ts";
 export type IndexSource =
   | { readonly tree: Tree }
   | { readonly entries: Iterable<PageEntry> };
-
-/** Entries only in one of two indexes, in the tree's order. */
-export interface IndexDifference<Entry extends PageEntry> {
-  /** In `side` and not in `base`. */
-  readonly added: readonly Entry[];
-  /** In `base` and not in `side`. */
-  readonly removed: readonly Entry[];
-}
 
 /** How to compare. */
 export interface DiffOptions {
@@ -53,11 +46,17 @@ export async function* diffIndexes<Entry extends PageEntry>(
   options: DiffOptions = {},
 ): AsyncGenerator<IndexDifference<Entry>> {
   const skipped = new SkippedPages(format, load);
-  const grown: Entry[] = [];
-  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped, grown);
-  if (grown.length > 0) yield { added: grown, removed: [] };
-  const before = new RunCursor(baseRuns);
-  const after = new RunCursor(sideRuns);
+  const [ofBase, ofSide] = await openBoth(format, base, side, load, options, skipped);
+  if (ofBase !== undefined && ofSide !== undefined) {
+    const found = await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
+    if (found !== undefined) {
+      const difference = await withoutSkipped(format, skipped, found);
+      if (isDifference(difference)) yield difference;
+      return;
+    }
+  }
+  const before = new RunCursor(runs(format, base, ofBase, load));
+  const after = new RunCursor(runs(format, side, ofSide, load));
   try {
     for (;;) {
       if (!before.ready) await before.refill();
@@ -73,12 +72,10 @@ export async function* diffIndexes<Entry extends PageEntry>(
       while (!before.take(belongs, oldRegion)) await before.refill();
       const ownRegion: Entry[] = [];
       while (!after.take(belongs, ownRegion)) await after.refill();
-      const { added, removed } = compareSets(oldRegion, ownRegion);
-      const difference = {
-        added: added.length === 0 ? added : await without(format, skipped, added, true),
-        removed: removed.length === 0 ? removed : await without(format, skipped, removed, false),
-      };
-      if (difference.added.length > 0 || difference.removed.length > 0) yield difference;
+      const found = compareSets(oldRegion, ownRegion);
+      if (!isDifference(found)) continue;
+      const difference = await withoutSkipped(format, skipped, found);
+      if (isDifference(difference)) yield difference;
     }
   } finally {
     await before.close();
@@ -119,8 +116,7 @@ async function openBoth<Entry extends PageEntry>(
   load: PageLoader,
   options: DiffOptions,
   skipped: SkippedPages<Entry>,
-  grown: Entry[],
-): Promise<readonly [Runs<Entry>, Runs<Entry>]> {
+): Promise<readonly [Frontier | undefined, Frontier | undefined]> {
   const before = frontier(base);
   const after = frontier(side);
   const open = async (level: Frontier): Promise<void> => {
@@ -145,10 +141,7 @@ async function openBoth<Entry extends PageEntry>(
     if (height === 1) break;
     for (const level of [before, after]) if (level?.height === height) await open(level);
   }
-  if (before !== undefined && after !== undefined) {
-    await skipGrown(format, before, after, load, options, skipped, grown);
-  }
-  return [runs(format, base, before, load), runs(format, side, after, load)];
+  return [before, after];
 }
 
 function frontier(source: IndexSource): Frontier | undefined {
@@ -172,50 +165,6 @@ function skipShared<Entry extends PageEntry>(
   after.pages = after.pages.filter((child) => !shared.has(child.page));
 }
 
-/** Settles pairs of leaves of which one is the other with entries put in. */
-async function skipGrown<Entry extends PageEntry>(
-  format: TreeFormat<Entry>,
-  before: Frontier,
-  after: Frontier,
-  load: PageLoader,
-  options: DiffOptions,
-  skipped: SkippedPages<Entry>,
-  grown: Entry[],
-): Promise<void> {
-  if (format.leafGrowth === undefined) return;
-  const pairs: (readonly [TreeChild, TreeChild])[] = [];
-  for (let i = 0, j = 0; i < before.pages.length && j < after.pages.length;) {
-    const old = before.pages[i];
-    const own = after.pages[j];
-    if (old?.low === undefined || own?.low === undefined) return;
-    const order = compareBytes(old.low, own.low);
-    if (order === 0 && same(old.high, own.high)) pairs.push([old, own]);
-    if (order <= 0) i++;
-    if (order >= 0) j++;
-  }
-  const settled = new Set<TreeChild>();
-  const gains = await mapConcurrent(
-    pairs,
-    options.concurrency ?? CONCURRENCY,
-    async ([old, own]) => {
-      const [base, side] = await Promise.all([load(old.page), load(own.page)]);
-      const added = format.leafGrowth?.(base, side, old, own);
-      if (added === undefined) return [];
-      settled.add(old);
-      settled.add(own);
-      return added.map((entry) => detach(format, entry));
-    },
-  );
-  for (const gain of gains) grown.push(...gain);
-  for (const child of before.pages) if (settled.has(child)) skipped.add(child, 1);
-  before.pages = before.pages.filter((child) => !settled.has(child));
-  after.pages = after.pages.filter((child) => !settled.has(child));
-}
-
-function same(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
-  return a !== undefined && b !== undefined && compareBytes(a, b) === 0;
-}
-
 function runs<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   source: IndexSource,
@@ -226,36 +175,20 @@ function runs<Entry extends PageEntry>(
   return "entries" in source ? [sortedEntries(format, source.entries)] : [];
 }
 
-function compareSets<Entry extends PageEntry>(
-  old: readonly Entry[],
-  own: readonly Entry[],
-): { readonly added: readonly Entry[]; readonly removed: readonly Entry[] } {
-  const [first, second] = [old[0], own[0]];
-  if (first === undefined) return { added: distinct(own), removed: [] };
-  if (second === undefined) return { added: [], removed: distinct(old) };
-  if (old.length === 1 && own.length === 1 && equalBytes(first.bytes, second.bytes)) {
-    return { added: [], removed: [] };
-  }
-  // Nearly all regions begin and end alike.
-  let head = 0;
-  const oldEnd = old.length;
-  const ownEnd = own.length;
-  const alike = (a: Entry | undefined, b: Entry | undefined): boolean =>
-    a !== undefined && b !== undefined && a.bytes.length === b.bytes.length &&
-    equalBytes(a.bytes, b.bytes);
-  while (head < oldEnd && head < ownEnd && alike(old[head], own[head])) head++;
-  if (head === oldEnd && head === ownEnd) return { added: [], removed: [] };
-  const oldKeys = new Set(old.map(({ bytes }) => bytesKey(bytes)));
-  const ownKeys = new Set(own.map(({ bytes }) => bytesKey(bytes)));
-  return {
-    added: distinct(own.filter(({ bytes }) => !oldKeys.has(bytesKey(bytes)))),
-    removed: distinct(old.filter(({ bytes }) => !ownKeys.has(bytesKey(bytes)))),
-  };
+function isDifference<Entry extends PageEntry>(found: IndexDifference<Entry>): boolean {
+  return found.added.length > 0 || found.removed.length > 0;
 }
 
-function distinct<Entry extends PageEntry>(entries: readonly Entry[]): readonly Entry[] {
-  if (entries.length < 2) return entries;
-  return [...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()];
+/** A difference without what stands in a shared page, too. */
+async function withoutSkipped<Entry extends PageEntry>(
+  format: TreeFormat<Entry>,
+  skipped: SkippedPages<Entry>,
+  { added, removed }: IndexDifference<Entry>,
+): Promise<IndexDifference<Entry>> {
+  return {
+    added: await without(format, skipped, added, true),
+    removed: await without(format, skipped, removed, false),
+  };
 }
 
 async function without<Entry extends PageEntry>(

@@ -17,9 +17,11 @@ import type { IndexChild } from "../../model/index-page.ts";
 import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { leafGrowth, leafShape } from "./leaf-growth.ts";
-import type { LeafShape } from "./leaf-growth.ts";
-import { checkChild } from "./tree-format.ts";
+import { compareLeaves } from "./leaf-comparison.ts";
+import { leafShape, leafTail } from "./leaf-shape.ts";
+import type { LeafShape } from "./leaf-shape.ts";
+import { readAhead } from "./read-ahead.ts";
+import { checkChild, inPage } from "./tree-format.ts";
 import type { PageMeter, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
 
 /** Bytes at which the reference calls a page full (PAGED 5). */
@@ -47,7 +49,7 @@ export function indexFormat(
   const spatial = kind === "spatial-bucket";
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
-  const shapes = new Map<string, LeafShape | undefined>();
+  const shapes = new Map<string, Promise<LeafShape>>();
   const internals = new Map<string, TreePage<PageEntry>>();
   return {
     name: "Index Page",
@@ -55,16 +57,24 @@ export function indexFormat(
     canonical: false,
     ...(spatial
       ? {
-        leafGrowth(base, side, baseChild, sideChild) {
-          let shape = shapes.get(baseChild.page);
-          if (shape === undefined && !shapes.has(baseChild.page)) {
-            const decoded = this.decode(base, 1, baseChild.page);
-            checkChild("Index Page", this.childOf(decoded, baseChild.page), baseChild);
-            shape = leafShape(base);
-            if (shapes.size >= KEPT_SHAPES) shapes.clear();
-            shapes.set(baseChild.page, shape);
-          }
-          return shape === undefined ? undefined : leafGrowth(kind, shape, side, sideChild);
+        async compareLeaves(base, side, load) {
+          const openBase = async (child: TreeChild): Promise<LeafShape> => {
+            let measuring = shapes.get(child.page);
+            if (measuring === undefined) {
+              measuring = load(child.page).then((bytes) => measure(this, bytes, child));
+              if (shapes.size >= KEPT_SHAPES) shapes.clear();
+              shapes.set(child.page, measuring);
+            }
+            const shape = await measuring;
+            checkChild(this.name, shape.child, child);
+            return shape;
+          };
+          const openSide = async (child: TreeChild) => ({ child, bytes: await load(child.page) });
+          return await compareLeaves(
+            readAhead(base, openBase),
+            readAhead(side, openSide),
+            leafTail(modality),
+          );
         },
       } satisfies Partial<TreeFormat<PageEntry>> & ThisType<TreeFormat<PageEntry>>
       : {}),
@@ -127,6 +137,20 @@ export function indexFormat(
       return child.high !== undefined && compareBytes(entry.group, child.high) > 0;
     },
   };
+}
+
+/** Decodes and measures a leaf. */
+function measure(
+  format: TreeFormat<PageEntry>,
+  bytes: Uint8Array,
+  child: TreeChild,
+): LeafShape {
+  const page = inPage(format, child, () => format.decode(bytes, 1, child.page));
+  return leafShape(
+    format.childOf(page, child.page),
+    bytes,
+    page.leaf ? page.entries : [],
+  );
 }
 
 function compareTimes(a: PageEntry, b: PageEntry): number {

@@ -11,6 +11,7 @@ import { compareBytes, equalBytes } from "../../encoding/bytes.ts";
 import { DreamDBError, isDreamDBError } from "../../errors.ts";
 import { malformedObject } from "../../model/malformed.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
+import type { IndexDifference } from "./entry-sets.ts";
 
 /** Reads a page; the caller checks the hash, bounds concurrency and may cache. */
 export type PageLoader = (address: Address) => Promise<Uint8Array>;
@@ -78,15 +79,14 @@ export interface TreeFormat<Entry extends PageEntry> {
    */
   decode(bytes: Uint8Array, height: number, address: Address): TreePage<Entry>;
   /**
-   * The entries that the leaf `side` has and the leaf `base` lacks, when the bytes show that this is
-   * all that differs; undefined when they do not. `base` was decoded and checked before.
+   * What leaves of two trees have that the others lack, when their bytes show it; undefined when
+   * they have to be decoded to tell. Entries may share memory with pages.
    */
-  leafGrowth?(
-    base: Uint8Array,
-    side: Uint8Array,
-    baseChild: TreeChild,
-    sideChild: TreeChild,
-  ): readonly Entry[] | undefined;
+  compareLeaves?(
+    base: readonly TreeChild[],
+    side: readonly TreeChild[],
+    load: PageLoader,
+  ): Promise<IndexDifference<Entry> | undefined>;
   encodeLeaf(entries: readonly Entry[]): Uint8Array;
   encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
   /** What the page above says about this one; shares no memory with the page. */

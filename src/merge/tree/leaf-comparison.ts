@@ -1,0 +1,488 @@
+/**
+ * What the leaves of one tree of SpatialBuckets have that those of another lack, found by comparing
+ * bytes.
+ *
+ * Two versions of an index share nearly all of their entries. Leaves of the base are decoded and
+ * measured once; a leaf of the side is walked along them. Entries that are the base's own bytes, or
+ * differ in nothing but the `t_min` their starts count from, are passed over without being decoded.
+ * One that was put in between two of the base's is decoded alone. Where anything else differs, the
+ * whole cell is decoded on both sides and compared as a set.
+ *
+ * Nothing is reported as damaged here: what a sound leaf does not look like is left, with everything
+ * else, to the comparison of decoded leaves, which names it.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import { compareBytes } from "../../encoding/bytes.ts";
+import { CborCursor } from "../../encoding/cbor-cursor.ts";
+import { isDreamDBError } from "../../errors.ts";
+import { comparePageEntries, readLeafEntry } from "../../model/index-leaf.ts";
+import type { Subject } from "../../model/malformed.ts";
+import type { PageEntry } from "../../model/page-entry.ts";
+import { commonPrefix, entryAt } from "../inline-difference.ts";
+import { compareSets } from "./entry-sets.ts";
+import type { IndexDifference } from "./entry-sets.ts";
+import { readLeafHead, sameBytes, textStart } from "./leaf-shape.ts";
+import type { LeafHead, LeafShape } from "./leaf-shape.ts";
+import type { ReadAhead } from "./read-ahead.ts";
+import type { TreeChild } from "./tree-format.ts";
+
+const KIND = "spatial-bucket";
+
+/** A leaf as it was read. */
+export interface RawLeaf {
+  readonly child: TreeChild;
+  readonly bytes: Uint8Array;
+}
+
+/** A leaf of the side while it is walked. */
+interface SideLeaf {
+  readonly child: TreeChild;
+  readonly bytes: Buffer;
+  readonly cursor: CborCursor;
+  readonly head: LeafHead;
+  /** The halves of `t_min`. */
+  readonly startHigh: number;
+  readonly startLow: number;
+}
+
+/** A cell's text inside of a page, with its head. */
+interface CellText {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Thrown inside, when the leaves have to be decoded to tell. */
+class Undecided extends Error {}
+
+/**
+ * Compares the leaves that two trees do not share.
+ *
+ * @param tail what follows the entries of every leaf: the Track's modality
+ * @returns entries in the order of the leaves, as views of pages; undefined when the leaves have to
+ * be decoded to tell
+ * @throws what reading the leaves throws
+ */
+export async function compareLeaves(
+  base: ReadAhead<LeafShape>,
+  side: ReadAhead<RawLeaf>,
+  tail: Uint8Array,
+): Promise<IndexDifference<PageEntry> | undefined> {
+  const comparison = new LeafComparison(base, side, tail);
+  try {
+    return await comparison.run();
+  } catch (error) {
+    if (error instanceof Undecided) return undefined;
+    throw error;
+  }
+}
+
+class LeafComparison {
+  readonly #baseRow: ReadAhead<LeafShape>;
+  readonly #sideRow: ReadAhead<RawLeaf>;
+  readonly #tail: Uint8Array;
+  readonly #added: PageEntry[] = [];
+  readonly #removed: PageEntry[] = [];
+
+  #base: LeafShape | undefined;
+  /** The next entry of `#base`. */
+  #index = 0;
+  #side: SideLeaf | undefined;
+  /** Where the next entry of `#side` begins. */
+  #at = 0;
+  /** Entries of `#side` that have been passed. */
+  #passed = 0;
+  /** Where the last of them begins. */
+  #lastAt = 0;
+  /** Whether one of them begins at `t_min`. */
+  #startSeen = false;
+  /** The halves of the highest end among them. */
+  #endHigh = 0;
+  #endLow = 0;
+
+  /** The cell of what was passed last, on either side. */
+  #cell: CellText | undefined;
+  /** Where that cell begins: in the first of these leaves, at this entry or byte. */
+  #cellBase: LeafShape[] = [];
+  #cellIndex = 0;
+  #cellSide: SideLeaf[] = [];
+  #cellAt = 0;
+  /** How many of `#added` are in that cell. */
+  #cellAdded = 0;
+  /** The start of what was passed last. */
+  #lastStart = 0n;
+  /** Whether that cell has been compared as a set, so that nothing more may come in it. */
+  #cellClosed = false;
+
+  constructor(base: ReadAhead<LeafShape>, side: ReadAhead<RawLeaf>, tail: Uint8Array) {
+    this.#baseRow = base;
+    this.#sideRow = side;
+    this.#tail = tail;
+  }
+
+  async run(): Promise<IndexDifference<PageEntry>> {
+    await this.#nextBase();
+    await this.#nextSide();
+    for (;;) {
+      if (this.#baseEnded()) await this.#nextBase();
+      if (this.#sideEnded()) await this.#nextSide();
+      const [base, side] = [this.#base, this.#side];
+      if (base === undefined && side === undefined) break;
+      if (base !== undefined && side !== undefined) {
+        if (this.#match(base, side) || this.#insert(base, side)) continue;
+      }
+      await this.#compareCell();
+    }
+    return { added: this.#added, removed: this.#removed };
+  }
+
+  #baseEnded(): boolean {
+    return this.#base !== undefined && this.#index === this.#base.head.count;
+  }
+
+  #sideEnded(): boolean {
+    return this.#side !== undefined && this.#passed === this.#side.head.count;
+  }
+
+  async #nextBase(): Promise<void> {
+    this.#base = await this.#baseRow.next();
+    this.#index = 0;
+    if (this.#base !== undefined) this.#cellBase.push(this.#base);
+  }
+
+  async #nextSide(): Promise<void> {
+    if (this.#side !== undefined) this.#checkEnd(this.#side);
+    const leaf = await this.#sideRow.next();
+    this.#side = leaf === undefined ? undefined : open(leaf);
+    this.#at = this.#side?.head.entriesAt ?? 0;
+    this.#passed = 0;
+    this.#startSeen = false;
+    this.#endHigh = 0;
+    this.#endLow = 0;
+    if (this.#side !== undefined) this.#cellSide.push(this.#side);
+  }
+
+  /** What the head of a leaf and the page above say of it holds, as the entries were passed. */
+  #checkEnd({ bytes, child, head }: SideLeaf): void {
+    const end = (BigInt(this.#endHigh) << 32n) | BigInt(this.#endLow);
+    const last = cellOf(bytes, this.#lastAt);
+    if (!this.#startSeen || end !== head.end || !isCell(last, child.high)) throw new Undecided();
+    const left = bytes.length - this.#at;
+    if (left !== this.#tail.length || !sameBytes(bytes, this.#at, this.#tail, 0, left)) {
+      throw new Undecided();
+    }
+  }
+
+  /** Notes that an entry with this cell comes next; `index` and `at` are its places. */
+  #enter(cell: CellText, index: number, at: number): void {
+    if (this.#cell !== undefined && sameText(this.#cell, cell)) {
+      if (this.#cellClosed) throw new Undecided();
+      return;
+    }
+    this.#cell = cell;
+    this.#cellClosed = false;
+    this.#cellAdded = 0;
+    this.#cellIndex = index;
+    this.#cellAt = at;
+    if (this.#cellBase.length > 1 || this.#base === undefined) {
+      this.#cellBase = this.#base === undefined ? [] : [this.#base];
+    }
+    if (this.#cellSide.length > 1 || this.#side === undefined) {
+      this.#cellSide = this.#side === undefined ? [] : [this.#side];
+    }
+  }
+
+  #sawEnd(high: number, low: number): void {
+    if (high < this.#endHigh || (high === this.#endHigh && low <= this.#endLow)) return;
+    this.#endHigh = high;
+    this.#endLow = low;
+  }
+
+  /** Passes entries that are the same in both; false when the next ones are not. */
+  #match(base: LeafShape, side: SideLeaf): boolean {
+    const from = this.#index;
+    if (base.head.start === side.head.start) this.#matchBytes(base, side);
+    else while (this.#matchRebased(base, side));
+    if (this.#index === from) return false;
+    this.#lastStart = startOf(base, this.#index - 1);
+    return true;
+  }
+
+  /** Passes entries that are the same bytes, as starts count from one `t_min`. */
+  #matchBytes(base: LeafShape, side: SideLeaf): void {
+    const { offsets, starts, ends, cellFirst } = base;
+    const from = this.#index;
+    const begin = offsets[from] ?? 0;
+    const matched = commonPrefix(base.bytes, begin, side.bytes, this.#at);
+    const to = Math.min(entryAt(offsets, begin + matched), base.head.count);
+    if (to <= from) return;
+    if (to - from > side.head.count - this.#passed) throw new Undecided();
+    const last = to - 1;
+    this.#enter(cellIn(base, from), from, this.#at);
+    const first = cellFirst[last] ?? 0;
+    if (first > from) {
+      this.#enter(cellIn(base, last), first, this.#at + (offsets[first] ?? 0) - begin);
+    }
+    for (let index = from; index < to; index++) {
+      this.#sawEnd(ends[2 * index] ?? 0, ends[2 * index + 1] ?? 0);
+      if (starts[2 * index] === side.startHigh && starts[2 * index + 1] === side.startLow) {
+        this.#startSeen = true;
+      }
+    }
+    this.#lastAt = this.#at + (offsets[last] ?? 0) - begin;
+    this.#at += (offsets[to] ?? 0) - begin;
+    this.#passed += to - from;
+    this.#index = to;
+  }
+
+  /** Passes one entry whose start counts from another `t_min` and is the same in absolute time. */
+  #matchRebased(base: LeafShape, side: SideLeaf): boolean {
+    const index = this.#index;
+    if (index === base.head.count || this.#passed === side.head.count) return false;
+    const { bytes } = side;
+    const offset = base.offsets[index] ?? 0;
+    const cellLength = (base.startAt[index] ?? 0) - offset;
+    if (!sameBytes(base.bytes, offset, bytes, this.#at, cellLength)) return false;
+    let at = this.#at + cellLength;
+    const first = bytes[at] ?? 0xff;
+    let low = 0;
+    let high = 0;
+    if (first < 24) low = first;
+    else if (first > 0x1b) return false;
+    else {
+      const width = 1 << (first - 24);
+      for (let byte = 1; byte <= width; byte++) {
+        if (byte === 5) [high, low] = [low, 0];
+        low = low * 256 + (bytes[at + byte] ?? 0);
+      }
+      at += width;
+      // Another spelling of the number is left to the decoder.
+      if (width === 8 ? high === 0 : low < (LEAST[width] ?? 0)) return false;
+    }
+    at++;
+    const startsNow = low === 0 && high === 0;
+    low += side.startLow;
+    high += side.startHigh;
+    if (low >= TWO_32) {
+      low -= TWO_32;
+      high++;
+    }
+    if (high !== base.starts[2 * index] || low !== base.starts[2 * index + 1]) return false;
+    const rest = base.restAt[index] ?? 0;
+    const length = (base.offsets[index + 1] ?? 0) - rest;
+    if (!sameBytes(base.bytes, rest, bytes, at, length)) return false;
+    if (base.cellFirst[index] === index) this.#enter(cellIn(base, index), index, this.#at);
+    this.#sawEnd(base.ends[2 * index] ?? 0, base.ends[2 * index + 1] ?? 0);
+    if (startsNow) this.#startSeen = true;
+    this.#lastAt = this.#at;
+    this.#at = at + length;
+    this.#passed++;
+    this.#index++;
+    return true;
+  }
+
+  /**
+   * Passes an entry of the side that stands strictly between two of the base's, in a cell that is
+   * in no other leaf: then no other entry can be the same.
+   */
+  #insert(base: LeafShape, side: SideLeaf): boolean {
+    const index = this.#index;
+    const { child } = side;
+    if (index === 0 || this.#cell === undefined) return false;
+    const cell = cellOf(side.bytes, this.#at);
+    for (const edge of [child.low, child.high, base.child.low, base.child.high]) {
+      if (edge === undefined || isCell(cell, edge)) return false;
+    }
+    const afterBefore = compareText(cell, this.#cell);
+    const beforeNext = compareText(cell, cellIn(base, index));
+    if (afterBefore < 0 || beforeNext > 0) return false;
+    const at = this.#at;
+    const entry = this.#decode(side, at);
+    if (afterBefore === 0 && (this.#cellClosed || entry.start <= this.#lastStart)) return false;
+    if (beforeNext === 0 && entry.start >= startOf(base, index)) return false;
+    this.#enter(cell, index, at);
+    this.#added.push(entry);
+    this.#cellAdded++;
+    this.#passDecoded(side, at, entry);
+    return true;
+  }
+
+  #decode(side: SideLeaf, at: number): PageEntry {
+    side.cursor.offset = at;
+    return decided(() => readLeafEntry(subjectOf(side.child), KIND, side.cursor, side.head.start));
+  }
+
+  #passDecoded(side: SideLeaf, at: number, { start, end }: PageEntry): void {
+    this.#sawEnd(Number(end >> 32n), Number(end & 0xffff_ffffn));
+    if (start === side.head.start) this.#startSeen = true;
+    this.#lastStart = start;
+    this.#lastAt = at;
+    this.#at = side.cursor.offset;
+    this.#passed++;
+  }
+
+  /** Decodes the next cell on both sides and compares it as a set. */
+  async #compareCell(): Promise<void> {
+    const [base, side] = [this.#base, this.#side];
+    const ofBase = base === undefined ? undefined : cellIn(base, this.#index);
+    const ofSide = side === undefined ? undefined : cellOf(side.bytes, this.#at);
+    const cell = ofSide === undefined ||
+        (ofBase !== undefined && compareText(ofBase, ofSide) < 0)
+      ? ofBase
+      : ofSide;
+    if (cell === undefined) throw new Undecided();
+    if (this.#cell !== undefined && compareText(cell, this.#cell) < 0) throw new Undecided();
+    this.#enter(cell, this.#index, this.#at);
+    this.#added.length -= this.#cellAdded;
+    this.#cellAdded = 0;
+    const { added, removed } = compareSets(
+      await this.#baseCell(cell),
+      await this.#sideCell(cell),
+    );
+    this.#added.push(...added);
+    this.#removed.push(...removed);
+    this.#cellClosed = true;
+  }
+
+  /** All entries of the base in the cell, passed or not. */
+  async #baseCell(cell: CellText): Promise<readonly PageEntry[]> {
+    const entries: PageEntry[] = [];
+    let from = this.#cellIndex;
+    for (const leaf of this.#cellBase) {
+      const to = leaf === this.#base ? this.#index : leaf.head.count;
+      for (let index = from; index < to; index++) entries.push(decodeShape(leaf, index));
+      from = 0;
+    }
+    for (;;) {
+      if (this.#baseEnded()) await this.#nextBase();
+      const base = this.#base;
+      if (base === undefined || !sameText(cellIn(base, this.#index), cell)) return entries;
+      entries.push(decodeShape(base, this.#index));
+      this.#index++;
+    }
+  }
+
+  /** All entries of the side in the cell, passed or not. */
+  async #sideCell(cell: CellText): Promise<readonly PageEntry[]> {
+    const entries: PageEntry[] = [];
+    let before: PageEntry | undefined;
+    const push = (entry: PageEntry): void => {
+      if (before !== undefined && comparePageEntries(KIND, before, entry) > 0) {
+        throw new Undecided();
+      }
+      before = entry;
+      entries.push(entry);
+    };
+    let at = this.#cellAt;
+    for (const leaf of this.#cellSide) {
+      const end = leaf === this.#side ? this.#at : leaf.bytes.length - this.#tail.length;
+      while (at < end) {
+        push(this.#decode(leaf, at));
+        at = leaf.cursor.offset;
+      }
+      if (leaf === this.#side) break;
+      at = this.#cellSide[this.#cellSide.indexOf(leaf) + 1]?.head.entriesAt ?? 0;
+      before = undefined;
+    }
+    for (;;) {
+      if (this.#sideEnded()) {
+        await this.#nextSide();
+        before = undefined;
+      }
+      const side = this.#side;
+      if (side === undefined || !sameText(cellOf(side.bytes, this.#at), cell)) return entries;
+      const begin = this.#at;
+      const entry = this.#decode(side, begin);
+      push(entry);
+      this.#passDecoded(side, begin, entry);
+    }
+  }
+}
+
+const TWO_32 = 0x1_0000_0000;
+/** The least number that needs so many bytes behind its head. */
+const LEAST: readonly number[] = [0, 24, 0x100, 0, 0x1_0000];
+
+function open({ child, bytes }: RawLeaf): SideLeaf {
+  const head = decided(() => readLeafHead(bytes));
+  if (
+    head === undefined || head.count === 0 || child.start !== head.start ||
+    child.end !== head.end || child.entryCount !== head.count ||
+    !isCell(cellOf(bytes, head.entriesAt), child.low)
+  ) {
+    throw new Undecided();
+  }
+  return {
+    child,
+    bytes: asBuffer(bytes),
+    cursor: new CborCursor(bytes),
+    head,
+    startHigh: Number(head.start >> 32n),
+    startLow: Number(head.start & 0xffff_ffffn),
+  };
+}
+
+/** The cell of an entry of a sound leaf. */
+function cellIn({ bytes, offsets, startAt }: LeafShape, index: number): CellText {
+  const at = (offsets[index] ?? 0) + 1;
+  return { bytes, at, length: (startAt[index] ?? 0) - at };
+}
+
+/** The cell of the entry that begins at `at` in a leaf that may not be sound. */
+function cellOf(bytes: Uint8Array, at: number): CellText {
+  const head = bytes[at + 1] ?? 0;
+  if (head < 0x60 || head > 0x78) throw new Undecided();
+  const length = head < 0x78 ? 1 + head - 0x60 : 2 + (bytes[at + 2] ?? 0);
+  if (at + 1 + length > bytes.length) throw new Undecided();
+  return { bytes, at: at + 1, length };
+}
+
+function sameText(a: CellText, b: CellText): boolean {
+  return a.length === b.length && sameBytes(a.bytes, a.at, b.bytes, b.at, a.length);
+}
+
+/** The order of two cells: that of their characters. */
+function compareText(a: CellText, b: CellText): number {
+  return compareBytes(characters(a), characters(b));
+}
+
+function isCell(cell: CellText, key: Uint8Array | undefined): boolean {
+  if (key === undefined) return false;
+  const at = textStart(cell.bytes, cell.at);
+  return cell.at + cell.length - at === key.length &&
+    sameBytes(cell.bytes, at, key, 0, key.length);
+}
+
+function characters({ bytes, at, length }: CellText): Uint8Array {
+  return bytes.subarray(textStart(bytes, at), at + length);
+}
+
+function startOf({ starts }: LeafShape, index: number): bigint {
+  return (BigInt(starts[2 * index] ?? 0) << 32n) | BigInt(starts[2 * index + 1] ?? 0);
+}
+
+function decodeShape({ bytes, child, offsets, head }: LeafShape, index: number): PageEntry {
+  const cursor = new CborCursor(bytes, offsets[index]);
+  return readLeafEntry(subjectOf(child), KIND, cursor, head.start);
+}
+
+function subjectOf(child: TreeChild): Subject {
+  return { kind: "Index Page", path: child.page };
+}
+
+/** Runs a decoder; what it refuses is left to the comparison of decoded leaves. */
+function decided<Decoded>(decode: () => Decoded): Decoded {
+  try {
+    return decode();
+  } catch (error) {
+    if (isDreamDBError(error)) throw new Undecided();
+    throw error;
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
