@@ -5,16 +5,10 @@
  */
 
 import type { Command } from "commander";
-import {
-  addCommonOptions,
-  addStoreOptions,
-  readCommon,
-  readRef,
-  readStore,
-} from "../common-options.ts";
-import { failedDocument } from "../failure.ts";
+import { addCommonOptions, addStoreOptions, readRef } from "../common-options.ts";
 import type { ProgramEffects } from "../outcome.ts";
 import { checkExpanded } from "../values.ts";
+import { act } from "./act.ts";
 
 /** Adds the commands. */
 export function defineBranchCommands(program: Command, effects: ProgramEffects): void {
@@ -35,22 +29,20 @@ function defineCreate(branch: Command, effects: ProgramEffects): void {
   addCommonOptions(command, [
     "dreamdb branch create ingest-w-0 --backend file:///data/store --from trunk",
   ]);
-  command.action((name: string) => {
-    checkExpanded("the name", name);
-    const values = command.opts();
-    const options = {
-      ...readStore(values, effects.environment),
-      name,
-      from: (values["from"] as string | undefined) ?? readRef({}, effects.environment),
-    };
-    effects.invoke({
-      command: "branch create",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) =>
-        await (await import("../run/branch.ts")).runBranchCreate(options, context),
-    });
-  });
+  act(
+    "branch create",
+    command,
+    effects,
+    (values, name: string) => {
+      checkExpanded("the name", name);
+      return {
+        name,
+        from: (values["from"] as string | undefined) ?? readRef({}, effects.environment),
+      };
+    },
+    async (options, context) =>
+      await (await import("../run/branch.ts")).runBranchCreate(options, context),
+  );
 }
 
 function defineList(branch: Command, effects: ProgramEffects): void {
@@ -62,18 +54,17 @@ function defineList(branch: Command, effects: ProgramEffects): void {
     "dreamdb branch list --backend file:///data/store",
     "dreamdb branch list ingest-w- -b s3://lake/clips --json",
   ]);
-  command.action((prefix: string) => {
-    checkExpanded("the prefix", prefix);
-    const values = command.opts();
-    const options = { ...readStore(values, effects.environment), prefix };
-    effects.invoke({
-      command: "branch list",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) =>
-        await (await import("../run/branch.ts")).runBranchList(options, context),
-    });
-  });
+  act(
+    "branch list",
+    command,
+    effects,
+    (_values, prefix: string) => {
+      checkExpanded("the prefix", prefix);
+      return { prefix };
+    },
+    async (options, context) =>
+      await (await import("../run/branch.ts")).runBranchList(options, context),
+  );
 }
 
 function defineDelete(branch: Command, effects: ProgramEffects): void {
@@ -85,20 +76,15 @@ function defineDelete(branch: Command, effects: ProgramEffects): void {
   addCommonOptions(command, [
     "dreamdb branch delete ingest-w-0 --yes --backend file:///data/store",
   ]);
-  command.action((name: string) => {
-    checkExpanded("the name", name);
-    const values = command.opts();
-    const options = {
-      ...readStore(values, effects.environment),
-      name,
-      confirmed: values["yes"] === true,
-    };
-    effects.invoke({
-      command: "branch delete",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) =>
-        await (await import("../run/branch.ts")).runBranchDelete(options, context),
-    });
-  });
+  act(
+    "branch delete",
+    command,
+    effects,
+    (values, name: string) => {
+      checkExpanded("the name", name);
+      return { name, confirmed: values["yes"] === true };
+    },
+    async (options, context) =>
+      await (await import("../run/branch.ts")).runBranchDelete(options, context),
+  );
 }

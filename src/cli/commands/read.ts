@@ -6,17 +6,10 @@
 
 import type { Command } from "commander";
 import { Option } from "commander";
-import {
-  addCommonOptions,
-  addRefOption,
-  addStoreOptions,
-  readCommon,
-  readRef,
-  readStore,
-} from "../common-options.ts";
-import { failedDocument } from "../failure.ts";
+import { addCommonOptions, addRefOption, addStoreOptions, readRef } from "../common-options.ts";
 import type { ProgramEffects } from "../outcome.ts";
 import { parseCount, parseSample } from "../values.ts";
+import { act } from "./act.ts";
 
 const MOST_LINES = 1_000_000;
 const DEFAULT_LINES = 20;
@@ -43,21 +36,11 @@ function defineLog(program: Command, effects: ProgramEffects): void {
     "dreamdb log --backend file:///data/store",
     "dreamdb log -b s3://lake/clips ingest-w-3 -n 5 --graph",
   ]);
-  command.action((start: string | undefined) => {
-    const values = command.opts();
-    const options = {
-      ...readStore(values, effects.environment),
-      start: start ?? readRef(values, effects.environment),
-      count: values["count"] as number,
-      graph: values["graph"] === true,
-    };
-    effects.invoke({
-      command: "log",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) => await (await import("../run/log.ts")).runLog(options, context),
-    });
-  });
+  act("log", command, effects, (values, start: string | undefined) => ({
+    start: start ?? readRef(values, effects.environment),
+    count: values["count"] as number,
+    graph: values["graph"] === true,
+  }), async (options, context) => await (await import("../run/log.ts")).runLog(options, context));
 }
 
 function defineShow(program: Command, effects: ProgramEffects): void {
@@ -71,17 +54,10 @@ function defineShow(program: Command, effects: ProgramEffects): void {
     "dreamdb show -b s3://lake/clips d3m7yab7yclf45ey4pbhuhl6f37beqiwyruvvytit7uhryijd5arq",
     "dreamdb show -b s3://lake/clips refs/ingest-w-3",
   ]);
-  command.action((what: string | undefined) => {
-    const values = command.opts();
+  act("show", command, effects, (values, what: string | undefined) => {
     const ref = readRef(values, effects.environment);
-    const options = { ...readStore(values, effects.environment), what: what ?? ref, ref };
-    effects.invoke({
-      command: "show",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) => await (await import("../run/show.ts")).runShow(options, context),
-    });
-  });
+    return { what: what ?? ref, ref };
+  }, async (options, context) => await (await import("../run/show.ts")).runShow(options, context));
 }
 
 function defineDiff(program: Command, effects: ProgramEffects): void {
@@ -93,16 +69,13 @@ function defineDiff(program: Command, effects: ProgramEffects): void {
   addCommonOptions(command, [
     "dreamdb diff --backend file:///data/store trunk ingest-w-3",
   ]);
-  command.action((from: string, to: string) => {
-    const values = command.opts();
-    const options = { ...readStore(values, effects.environment), from, to };
-    effects.invoke({
-      command: "diff",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) => await (await import("../run/diff.ts")).runDiff(options, context),
-    });
-  });
+  act(
+    "diff",
+    command,
+    effects,
+    (_values, from: string, to: string) => ({ from, to }),
+    async (options, context) => await (await import("../run/diff.ts")).runDiff(options, context),
+  );
 }
 
 function defineVerify(program: Command, effects: ProgramEffects): void {
@@ -121,20 +94,17 @@ function defineVerify(program: Command, effects: ProgramEffects): void {
     "dreamdb verify -b s3://lake/clips trunk --data --json",
     "dreamdb verify -b s3://lake/clips trunk --sample 3/30    # another part every day",
   ]);
-  command.action((start: string | undefined) => {
-    const values = command.opts();
-    const options = {
-      ...readStore(values, effects.environment),
+  act(
+    "verify",
+    command,
+    effects,
+    (values, start: string | undefined) => ({
       start: start ?? readRef(values, effects.environment),
       data: values["data"] === true,
       sample: values["sample"] as ReturnType<typeof parseSample> | undefined,
       history: values["history"] === true,
-    };
-    effects.invoke({
-      command: "verify",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) => await (await import("../run/verify.ts")).runVerify(options, context),
-    });
-  });
+    }),
+    async (options, context) =>
+      await (await import("../run/verify.ts")).runVerify(options, context),
+  );
 }

@@ -6,9 +6,10 @@
 
 import { Argument } from "commander";
 import type { Command } from "commander";
-import { addCommonOptions, addStoreOptions, readCommon, readStore } from "../common-options.ts";
+import { addCommonOptions, addStoreOptions, readCommon } from "../common-options.ts";
 import { failedDocument } from "../failure.ts";
 import type { ProgramEffects } from "../outcome.ts";
+import { act } from "./act.ts";
 
 /** Adds `store check`. */
 export function defineStoreCommands(program: Command, effects: ProgramEffects): void {
@@ -19,17 +20,14 @@ export function defineStoreCommands(program: Command, effects: ProgramEffects): 
     .description("Find out by trying whether merges can be published safely to a store.");
   addStoreOptions(command, true);
   addCommonOptions(command, ["dreamdb store check --backend s3://lake/clips"]);
-  command.action(() => {
-    const values = command.opts();
-    const options = readStore(values, effects.environment);
-    effects.invoke({
-      command: "store check",
-      options: readCommon(values),
-      failed: failedDocument,
-      run: async (context) =>
-        await (await import("../run/store-check.ts")).runStoreCheck(options, context),
-    });
-  });
+  act(
+    "store check",
+    command,
+    effects,
+    () => ({}),
+    async (options, context) =>
+      await (await import("../run/store-check.ts")).runStoreCheck(options, context),
+  );
 }
 
 /** Adds `completion`. */
