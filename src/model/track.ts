@@ -84,18 +84,14 @@ function readDescriptor(subject: Subject, cursor: CborCursor): TrackIndex {
   if (!FORMS.includes(form)) {
     throw malformedObject(subject, `index form ${JSON.stringify(form)}`, FORMS.join(", "));
   }
-  const count = (key: string): number => {
-    const value = numbers.get(key);
-    numbers.delete(key);
+  const take = <Value>(values: Map<string, Value>, key: string): Value => {
+    const value = values.get(key);
+    values.delete(key);
     if (value === undefined) throw malformedObject(subject, `no ${key} in the index`, key);
     return value;
   };
-  const address = (key: string): Address => {
-    const value = addresses.get(key);
-    addresses.delete(key);
-    if (value === undefined) throw malformedObject(subject, `no ${key} in the index`, key);
-    return value;
-  };
+  const count = (key: string) => take(numbers, key);
+  const address = (key: string) => take(addresses, key);
   const index: TrackIndex = form === "paged"
     ? {
       form,
@@ -230,42 +226,44 @@ function writeIndex(writer: CborWriter, index: TrackIndex): void {
       writer.raw(index.entries);
       return;
     case "paged":
-      writer.mapHead(6);
-      writer.text("form");
-      writer.text(index.form);
-      writer.text("root");
-      writer.bytes(addressBytes(index.root));
-      writer.text("fanout");
-      writer.uint(index.fanout);
-      writer.text("page_count");
-      writer.uint(index.pageCount);
-      writer.text("total_items");
-      writer.uint(index.totalItems);
-      writer.text("tree_height");
-      writer.uint(index.treeHeight);
+      writeDescriptor(writer, index.form, [
+        ["root", index.root],
+        ["fanout", index.fanout],
+        ["page_count", index.pageCount],
+        ["total_items", index.totalItems],
+        ["tree_height", index.treeHeight],
+      ]);
       return;
     case "scalar-btree-v1":
-      writer.mapHead(5);
-      writer.text("form");
-      writer.text(index.form);
-      writer.text("root");
-      writer.bytes(addressBytes(index.root));
-      writer.text("page_count");
-      writer.uint(index.pageCount);
-      writer.text("tree_height");
-      writer.uint(index.treeHeight);
-      writer.text("total_entries");
-      writer.uint(index.totalEntries);
+      writeDescriptor(writer, index.form, [
+        ["root", index.root],
+        ["page_count", index.pageCount],
+        ["tree_height", index.treeHeight],
+        ["total_entries", index.totalEntries],
+      ]);
       return;
     case "hot-overlay-v1":
-      writer.mapHead(3);
-      writer.text("form");
-      writer.text(index.form);
-      writer.text("hot_shard");
-      writer.bytes(addressBytes(index.hotShard));
-      writer.text("base_track");
-      writer.bytes(addressBytes(index.baseTrack));
+      writeDescriptor(writer, index.form, [
+        ["hot_shard", index.hotShard],
+        ["base_track", index.baseTrack],
+      ]);
       return;
+  }
+}
+
+/** Writes an index that is a map: its form and `fields`, which stand in canonical order. */
+function writeDescriptor(
+  writer: CborWriter,
+  form: string,
+  fields: readonly (readonly [string, Address | number])[],
+): void {
+  writer.mapHead(1 + fields.length);
+  writer.text("form");
+  writer.text(form);
+  for (const [key, value] of fields) {
+    writer.text(key);
+    if (typeof value === "number") writer.uint(value);
+    else writer.bytes(addressBytes(value));
   }
 }
 
