@@ -20,7 +20,7 @@ export class Semaphore {
   /** Runs `task` when there is room. A task whose signal is aborted while it waits never starts. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#running >= this.#size) await this.#enqueue(signal);
+    if (this.#running >= this.#size) await waitIn(this.#waiting, signal);
     else this.#running++;
     try {
       signal?.throwIfAborted();
@@ -32,21 +32,25 @@ export class Semaphore {
       else next();
     }
   }
+}
 
-  #enqueue(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(start);
-    });
-  }
+/**
+ * Waits at the end of `queue` until called from there; leaves it when `signal` is aborted.
+ * @throws the reason of `signal`
+ */
+export function waitIn(queue: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const start = () => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    };
+    const leave = () => {
+      queue.splice(queue.indexOf(start), 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    queue.push(start);
+  });
 }
 
 /**

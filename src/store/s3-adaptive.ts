@@ -5,6 +5,8 @@
  * @module
  */
 
+import { waitIn } from "./limit.ts";
+
 /** A limit that follows what the store can take. */
 export class AdaptiveLimit {
   readonly #ceiling: number;
@@ -57,18 +59,7 @@ export class AdaptiveLimit {
       this.#running++;
       return;
     }
-    await new Promise<void>((resolve, reject) => {
-      const start = () => {
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(start);
-    });
+    await waitIn(this.#waiting, signal);
   }
 
   #admit(): void {
