@@ -43,6 +43,15 @@ interface Replacement {
   readonly added: readonly IndexEntry[];
 }
 
+/** How the payload of one Track is read. */
+interface Reading {
+  readonly read: ReadObject;
+  readonly place: PayloadPlace;
+  readonly concurrency: number;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** Scalars and cells replace entries within a value or cell; other kinds within the Track. */
 function replacementKey(kind: EntryKind, entry: IndexEntry): string {
   return anchorsInIndex(kind) ? "" : groupKey(entry);
@@ -86,6 +95,24 @@ async function itemsOf(
   return joined;
 }
 
+/**
+ * The anchors in `replaced` that `matches`, by the identities that their Items have there and in
+ * `added`, ascending.
+ */
+async function anchorsWhere(
+  { read, place, concurrency }: Reading,
+  replaced: readonly IndexEntry[],
+  added: readonly IndexEntry[],
+  matches: (before: ReadonlySet<string>, after: ReadonlySet<string>) => boolean,
+): Promise<readonly bigint[]> {
+  const before = await itemsOf(read, place, replaced, concurrency);
+  const after = await itemsOf(read, place, added, concurrency);
+  return [...before]
+    .filter(([anchor, identities]) => matches(identities, after.get(anchor) ?? NONE))
+    .map(([anchor]) => anchor)
+    .sort((a, b) => (a < b ? -1 : 1));
+}
+
 function describeGroup(kind: EntryKind, entry: IndexEntry | undefined) {
   if (entry === undefined || anchorsInIndex(kind)) return {};
   return kind === "spatial-bucket" ? { cells: [cellText(entry)] } : { values: [valueText(entry)] };
@@ -96,18 +123,17 @@ async function checkReplacement(
   field: FieldSides,
   kind: EntryKind,
   replacement: Replacement,
-  read: ReadObject,
-  concurrency: number,
+  reading: Reading,
 ): Promise<readonly Refusal[]> {
-  const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
   const came = groupEntries(kind, replacement.added);
   const refusals: Refusal[] = [];
   for (const [key, removed] of groupEntries(kind, replacement.removed)) {
-    const before = await itemsOf(read, place, removed, concurrency);
-    const after = await itemsOf(read, place, came.get(key) ?? [], concurrency);
-    const lost = [...before].filter(([anchor, identities]) =>
-      ![...identities].every((identity) => after.get(anchor)?.has(identity) ?? false)
-    ).map(([anchor]) => anchor).sort((a, b) => (a < b ? -1 : 1));
+    const lost = await anchorsWhere(
+      reading,
+      removed,
+      came.get(key) ?? [],
+      (before, after) => ![...before].every((identity) => after.has(identity)),
+    );
     if (lost.length === 0) continue;
     refusals.push({
       code: "records-missing",
@@ -150,6 +176,11 @@ export async function checkRewrites(
   names: readonly string[],
   options: { readonly fuse: boolean; readonly concurrency: number },
 ): Promise<RewriteFindings> {
+  const reading: Reading = {
+    read,
+    place: { kind, timeline: field.timeline, modality: field.modality },
+    concurrency: options.concurrency,
+  };
   const refusals: Refusal[] = [];
   const rewrittenBy = new Map<number, ReadonlySet<string>>([
     [0, new Set(changes.trunkReplaced.map(groupKey))],
@@ -164,7 +195,7 @@ export async function checkRewrites(
       added,
     }));
   for (const replacement of replacements) {
-    refusals.push(...await checkReplacement(field, kind, replacement, read, options.concurrency));
+    refusals.push(...await checkReplacement(field, kind, replacement, reading));
     rewrittenBy.set(replacement.position, new Set(replacement.removed.map(groupKey)));
   }
   if (replacements.length === 0) return { refusals, joined: [], rewrittenBy };
@@ -175,10 +206,8 @@ export async function checkRewrites(
     rewritten: readonly IndexEntry[],
   ): Promise<boolean> => {
     if (rewritten.length === 0) return false;
-    const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
-    const before = await itemsOf(read, place, replaced, options.concurrency);
-    const after = await itemsOf(read, place, rewritten, options.concurrency);
-    return [...before.keys()].every((anchor) => after.has(anchor));
+    const gone = await anchorsWhere(reading, replaced, rewritten, (_, after) => after.size === 0);
+    return gone.length === 0;
   };
   const conflicts = new Map<string, { names: Set<string>; entries: IndexEntry[] }>();
   const grouped = replacements.map(({ removed, added }) => ({
@@ -220,9 +249,7 @@ export async function checkRewrites(
   for (const [key, { names: sides, entries }] of conflicts) {
     if (!anchorsInIndex(kind) && options.fuse && groupOf !== undefined) {
       const group = groupOf(key);
-      const different = kind === "spatial-bucket"
-        ? await differingRecords(field, kind, group, read, options.concurrency)
-        : [];
+      const different = kind === "spatial-bucket" ? await differingRecords(reading, group) : [];
       if (different.length === 0) {
         joined.set(key, group);
         continue;
@@ -286,17 +313,11 @@ function rewrittenGroups(kind: EntryKind, changes: FieldChanges): (key: string) 
  * Anchors of replaced records that some side's rewrite holds with other bytes. Anchors that are new
  * are not looked at: a new anchor of two sides is the business of `duplicates.ts`.
  */
-async function differingRecords(
-  field: FieldSides,
-  kind: EntryKind,
-  group: RewrittenGroup,
-  read: ReadObject,
-  concurrency: number,
-): Promise<readonly bigint[]> {
-  const place: PayloadPlace = { kind, timeline: field.timeline, modality: field.modality };
-  const before = await itemsOf(read, place, group.replaced, concurrency);
-  const after = await itemsOf(read, place, group.added, concurrency);
-  return [...before].filter(([anchor, identities]) =>
-    new Set([...identities, ...after.get(anchor) ?? []]).size > 1
-  ).map(([anchor]) => anchor).sort((a, b) => (a < b ? -1 : 1));
+function differingRecords(reading: Reading, group: RewrittenGroup): Promise<readonly bigint[]> {
+  return anchorsWhere(
+    reading,
+    group.replaced,
+    group.added,
+    (before, after) => new Set([...before, ...after]).size > 1,
+  );
 }
