@@ -102,24 +102,23 @@ async function anchorsTakenAway(
   return taken;
 }
 
-function doubledAnchors(byOwner: ReadonlyMap<number, readonly BigUint64Array[]>): Set<bigint> {
-  const distinct = [...byOwner.values()].map((sets) => {
-    const all = new BigUint64Array(sets.reduce((length, set) => length + set.length, 0));
-    let at = 0;
-    for (const set of sets) {
-      all.set(set, at);
-      at += set.length;
-    }
-    all.sort();
-    return all.filter((anchor, index) => index === 0 || anchor !== all[index - 1]);
-  });
-  const all = new BigUint64Array(distinct.reduce((length, set) => length + set.length, 0));
+/** The anchors of all sets, ascending, each as often as there are sets that have it. */
+function sortedTogether(sets: readonly BigUint64Array[]): BigUint64Array {
+  const all = new BigUint64Array(sets.reduce((length, set) => length + set.length, 0));
   let at = 0;
-  for (const set of distinct) {
+  for (const set of sets) {
     all.set(set, at);
     at += set.length;
   }
-  all.sort();
+  return all.sort();
+}
+
+function doubledAnchors(byOwner: ReadonlyMap<number, readonly BigUint64Array[]>): Set<bigint> {
+  const distinct = [...byOwner.values()].map((sets) => {
+    const all = sortedTogether(sets);
+    return all.filter((anchor, index) => index === 0 || anchor !== all[index - 1]);
+  });
+  const all = sortedTogether(distinct);
   const doubled = new Set<bigint>();
   for (let index = 1; index < all.length; index++) {
     const anchor = all[index];
