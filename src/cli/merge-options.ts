@@ -6,7 +6,7 @@
 
 import { Command, Option } from "commander";
 import { DEFAULTS } from "../merge/request.ts";
-import type { BucketMode } from "../merge/request.ts";
+import type { BucketMode, MergeRequest } from "../merge/request.ts";
 import { checkRefName } from "../model/ref-name.ts";
 import type { BranchArgument } from "./branch-names.ts";
 import { checkGlob, checkLength, parseBranchList } from "./branch-names.ts";
@@ -22,15 +22,8 @@ import type { Environment } from "./values.ts";
 import { parseCount, parsePick, usageError } from "./values.ts";
 
 /** A merge as the command line asks for it; files and globs are not yet looked at. */
-export interface MergeOptions extends StoreOptions {
-  readonly ref: string;
+export interface MergeOptions extends StoreOptions, Omit<MergeRequest, "branches"> {
   readonly branches: readonly BranchArgument[];
-  readonly buckets: BucketMode;
-  readonly allowIdentical: boolean;
-  readonly picks: ReadonlyMap<string, string>;
-  readonly maxDepth: number;
-  readonly attempts: number;
-  readonly dryRun: boolean;
   /** `merge` takes one branch only. */
   readonly single: boolean;
 }
