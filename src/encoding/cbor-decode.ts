@@ -14,13 +14,9 @@ import { malformedCbor } from "./cbor-fault.ts";
 import { CborCursor } from "./cbor-cursor.ts";
 import { MAJOR } from "./cbor-head.ts";
 import type { CborValue } from "./cbor-value.ts";
+import { CBOR_X_OPTIONS } from "./cbor-value.ts";
 
-const decoder = new Decoder({
-  useRecords: false,
-  tagUint8Array: false,
-  variableMapSize: true,
-  mapsAsObjects: false,
-});
+const decoder = new Decoder(CBOR_X_OPTIONS);
 
 /** What cbor-x makes of canonical bytes without floats; its Maps and arrays are ours to change. */
 type Decoded =

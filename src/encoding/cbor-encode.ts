@@ -10,16 +10,11 @@
 import { Encoder } from "cbor-x/encode";
 
 import type { CborMap, CborValue } from "./cbor-value.ts";
-import { MAX_DEPTH } from "./cbor-value.ts";
+import { CBOR_X_OPTIONS, MAX_DEPTH } from "./cbor-value.ts";
 import { cannotWrite, CborWriter } from "./cbor-writer.ts";
 import { compareKeys } from "./utf8.ts";
 
-const encoder = new Encoder({
-  useRecords: false,
-  tagUint8Array: false,
-  variableMapSize: true,
-  mapsAsObjects: false,
-});
+const encoder = new Encoder(CBOR_X_OPTIONS);
 
 const TWO_32 = 1n << 32n;
 const TWO_64 = 1n << 64n;

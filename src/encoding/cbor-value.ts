@@ -26,3 +26,11 @@ export type CborMap = ReadonlyMap<string, CborValue>;
  * keeps a hostile object from exhausting the stack.
  */
 export const MAX_DEPTH = 64;
+
+/** With these options cbor-x reads and writes plain CBOR: no records, no tags, maps as Maps. */
+export const CBOR_X_OPTIONS = {
+  useRecords: false,
+  tagUint8Array: false,
+  variableMapSize: true,
+  mapsAsObjects: false,
+} as const;
