@@ -67,6 +67,58 @@ export function bytesKey(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("latin1");
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
+/** The same bytes as a Buffer, which has more methods. */
+export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const FIRST_BLOCK = 512;
+const LARGEST_BLOCK = 1 << 20;
+
+/** How many bytes `a` from `aStart` and `b` from `bStart` have in common. */
+export function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): number {
+  const limit = Math.min(a.length - aStart, b.length - bStart);
+  let matched = 0;
+  let block = FIRST_BLOCK;
+  while (matched < limit) {
+    let length = Math.min(block, limit - matched);
+    const differs = (size: number): boolean =>
+      a.compare(
+        b,
+        bStart + matched,
+        bStart + matched + size,
+        aStart + matched,
+        aStart + matched + size,
+      ) !== 0;
+    if (!differs(length)) {
+      matched += length;
+      block = Math.min(block * 2, LARGEST_BLOCK);
+      continue;
+    }
+    while (length > 1) {
+      const half = length >> 1;
+      if (differs(half)) length = half;
+      else {
+        matched += half;
+        length -= half;
+      }
+    }
+    return matched;
+  }
+  return matched;
+}
+
+/**
+ * The last index of `ascending` whose value is at most `limit`: with the offsets of items, the item
+ * that a byte belongs to.
+ */
+export function lastAtMost(ascending: Uint32Array, limit: number): number {
+  let low = 0;
+  let high = ascending.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((ascending[middle] ?? 0) <= limit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -9,8 +9,7 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { bytesKey, compareBytes } from "../encoding/bytes.ts";
+import { asBuffer, bytesKey, commonPrefix, compareBytes, lastAtMost } from "../encoding/bytes.ts";
 import { CborCursor } from "../encoding/cbor-cursor.ts";
 import type { DreamDBError } from "../errors.ts";
 import { malformedObject } from "../model/malformed.ts";
@@ -51,58 +50,6 @@ export function indexEntryRun(bytes: Uint8Array, count: number): EntryRun {
   return { bytes, offsets };
 }
 
-const FIRST_BLOCK = 512;
-const LARGEST_BLOCK = 1 << 20;
-
-/** How many bytes `a` from `aStart` and `b` from `bStart` have in common. */
-export function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): number {
-  const limit = Math.min(a.length - aStart, b.length - bStart);
-  let matched = 0;
-  let block = FIRST_BLOCK;
-  while (matched < limit) {
-    let length = Math.min(block, limit - matched);
-    const differs = (size: number): boolean =>
-      a.compare(
-        b,
-        bStart + matched,
-        bStart + matched + size,
-        aStart + matched,
-        aStart + matched + size,
-      ) !== 0;
-    if (!differs(length)) {
-      matched += length;
-      block = Math.min(block * 2, LARGEST_BLOCK);
-      continue;
-    }
-    while (length > 1) {
-      const half = length >> 1;
-      if (differs(half)) length = half;
-      else {
-        matched += half;
-        length -= half;
-      }
-    }
-    return matched;
-  }
-  return matched;
-}
-
-/** The last index in `offsets` whose value is at most `position`. */
-export function entryAt(offsets: Uint32Array, position: number): number {
-  let low = 0;
-  let high = offsets.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((offsets[middle] ?? 0) <= position) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 /**
  * Compares `side` with `base`.
  *
@@ -129,7 +76,7 @@ export function inlineDifference(
   while (next < count && position < side.length) {
     const start = offsets[next] ?? 0;
     const matched = commonPrefix(baseBuffer, start, sideBuffer, position);
-    const reached = entryAt(offsets, start + matched);
+    const reached = lastAtMost(offsets, start + matched);
     if (reached > next) {
       position += (offsets[reached] ?? 0) - start;
       next = reached;

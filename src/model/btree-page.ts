@@ -9,12 +9,16 @@ import type { Address } from "../encoding/address.ts";
 import { compareBytes } from "../encoding/bytes.ts";
 import { CborCursor } from "../encoding/cbor-cursor.ts";
 import { CborWriter } from "../encoding/cbor-writer.ts";
+import { readChildRecords } from "./child-records.ts";
+import type { ChildRecords } from "./child-records.ts";
 import { malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
 import { expectEnd, expectKey, readAddress, skipAddress } from "./page-entry.ts";
-import type { PageEntry } from "./page-entry.ts";
+import type { PageChild, PageEntry } from "./page-entry.ts";
 import { orderedAlgorithm, sortKey } from "./scalar-key.ts";
 import type { OrderedAlgorithm } from "./scalar-key.ts";
+
+const EMPTY = new Uint8Array(0);
 
 /** How large a page may be. */
 export interface BtreeLimits {
@@ -38,25 +42,30 @@ export interface BtreeEntry extends PageEntry {
   readonly sort: Uint8Array;
 }
 
-/** What an internal page says about a page below it. */
-export interface BtreeChild {
-  readonly page: Address;
-  /** Sort key of the first entry below. */
+/** What an internal page says about a page below it: the sort keys of its first and last entry. */
+export interface BtreeChild extends PageChild {
   readonly low: Uint8Array;
-  /** Sort key of the last entry below. */
   readonly high: Uint8Array;
 }
 
 /** A page; leaves are level 0. */
 export type BtreePage =
   | { readonly type: "leaf"; readonly entries: readonly BtreeEntry[] }
-  | { readonly type: "internal"; readonly level: number; readonly children: readonly BtreeChild[] };
+  | {
+    readonly type: "internal";
+    readonly level: number;
+    readonly children: readonly BtreeChild[];
+    /** Where each of the children stands. */
+    readonly records: ChildRecords<BtreeChild>;
+  };
 
 /** What the page must belong to. */
 export interface BtreePageContext {
   readonly algorithm: OrderedAlgorithm;
   readonly limits?: BtreeLimits | undefined;
   readonly path?: string | undefined;
+  /** Pages of another version of the tree, in order; see `readChildRecords`. */
+  readonly like?: readonly ChildRecords<BtreeChild>[] | undefined;
 }
 
 /** The algorithm a page names. @throws DreamDBError malformed-cbor, malformed-object */
@@ -108,7 +117,7 @@ export function decodeBtreePage(bytes: Uint8Array, context: BtreePageContext): B
   }
   const page: BtreePage = type === "leaf"
     ? { type, entries: readEntries(subject, context.algorithm, cursor, count) }
-    : { type, level, children: readChildren(subject, context.algorithm, cursor, count) };
+    : { type, level, ...readChildren(subject, context, cursor, count) };
   expectKey(subject, cursor, "algorithm");
   const algorithm = cursor.readText();
   if (algorithm !== context.algorithm) {
@@ -139,7 +148,7 @@ export function encodeBtreeLeaf(
 export function encodeBtreeInternal(
   algorithm: OrderedAlgorithm,
   level: number,
-  children: readonly BtreeChild[],
+  children: readonly PageChild[],
 ): Uint8Array {
   const writer = new CborWriter(16_400);
   writeHead(writer, level, children.length);
@@ -161,11 +170,11 @@ export function btreeChildOf(page: BtreePage, address: Address): BtreeChild {
   const [low, high] = page.type === "leaf"
     ? [page.entries[0]?.sort, page.entries.at(-1)?.sort]
     : [page.children[0]?.low, page.children.at(-1)?.high];
-  return { page: address, low: low ?? new Uint8Array(0), high: high ?? new Uint8Array(0) };
+  return btreeChild(address, low ?? EMPTY, high ?? EMPTY);
 }
 
 /** Bytes that one child takes in an internal page. */
-export function btreeChildLength(child: BtreeChild): number {
+export function btreeChildLength(child: PageChild): number {
   const writer = new CborWriter(96);
   writeChild(writer, child);
   return writer.length;
@@ -207,10 +216,15 @@ function writeHead(writer: CborWriter, level: number, count: number): void {
   writer.arrayHead(count);
 }
 
-function writeChild(writer: CborWriter, child: BtreeChild): void {
+/** What a page above says about the B-tree page `page`; `low` and `high` are sort keys. */
+export function btreeChild(page: Address, low: Uint8Array, high: Uint8Array): BtreeChild {
+  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
+}
+
+function writeChild(writer: CborWriter, child: PageChild): void {
   writer.arrayHead(3);
-  writer.bytes(child.low);
-  writer.bytes(child.high);
+  writer.bytes(child.low ?? EMPTY);
+  writer.bytes(child.high ?? EMPTY);
   writer.bytes(addressBytes(child.page));
 }
 
@@ -252,27 +266,29 @@ function readEntries(
 
 function readChildren(
   subject: Subject,
-  algorithm: OrderedAlgorithm,
+  { algorithm, like = [] }: BtreePageContext,
   cursor: CborCursor,
   count: number,
-): readonly BtreeChild[] {
-  const children: BtreeChild[] = [];
-  let highest: Uint8Array | undefined;
-  for (let index = 0; index < count; index++) {
-    const length = cursor.readArrayLength();
-    if (length !== 3) throw malformedObject(subject, `child ${index} has ${length} elements`, "3");
-    const low = cursor.readBytes();
-    const high = cursor.readBytes();
-    if (algorithm !== "dreamdb.btree-string" && (low.length !== 8 || high.length !== 8)) {
-      throw malformedObject(subject, `a sort key of ${low.length} bytes`, "8 bytes");
-    }
-    if (
-      compareBytes(low, high) > 0 || (highest !== undefined && compareBytes(highest, low) > 0)
-    ) {
-      throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
-    }
-    highest = high;
-    children.push({ page: readAddress(subject, cursor), low, high });
-  }
-  return children;
+): { readonly children: readonly BtreeChild[]; readonly records: ChildRecords<BtreeChild> } {
+  const check = (highest: Uint8Array | undefined, low: Uint8Array, index: number): void => {
+    if (highest === undefined || compareBytes(highest, low) <= 0) return;
+    throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
+  };
+  const records = readChildRecords<BtreeChild>(cursor, count, like, {
+    read(index) {
+      const length = cursor.readArrayLength();
+      if (length !== 3) {
+        throw malformedObject(subject, `child ${index} has ${length} elements`, "3");
+      }
+      const low = cursor.readBytes();
+      const high = cursor.readBytes();
+      if (algorithm !== "dreamdb.btree-string" && (low.length !== 8 || high.length !== 8)) {
+        throw malformedObject(subject, `a sort key of ${low.length} bytes`, "8 bytes");
+      }
+      check(low, high, index);
+      return btreeChild(readAddress(subject, cursor), low, high);
+    },
+    check: (before, child, index) => check(before.high, child.low, index),
+  });
+  return { children: records.children, records };
 }

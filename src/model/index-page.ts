@@ -14,25 +14,19 @@ import { checkCell, readLeafEntries, writeLeafEntry } from "./index-leaf.ts";
 import type { PagedKind } from "./index-leaf.ts";
 import { malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
+import { readChildRecords } from "./child-records.ts";
+import type { ChildRecords } from "./child-records.ts";
 import { expectEnd, expectKey, readAddress } from "./page-entry.ts";
-import type { PageEntry } from "./page-entry.ts";
+import type { PageChild, PageEntry } from "./page-entry.ts";
 
 /** The hard cap of one Index Page in bytes (PAGED 6); writers stop at `PAGE_TARGET`. */
 export const PAGE_LIMIT = 1_048_576;
 
 /** What an internal page says about a page below it (PAGED 4.2). */
-export interface IndexChild {
-  readonly page: Address;
-  /** Lowest start below, in nanoseconds. */
+export interface IndexChild extends PageChild {
   readonly start: bigint;
-  /** Highest end below, exclusive, in nanoseconds. */
   readonly end: bigint;
-  /** Leaf entries below. */
-  readonly itemCount: number;
-  /** SpatialBucket: the cell of the first entry below; undefined in pages of the old form. */
-  readonly firstCell: Uint8Array | undefined;
-  /** SpatialBucket: the cell of the last entry below; undefined in pages of the old form. */
-  readonly lastCell: Uint8Array | undefined;
+  readonly entryCount: number;
 }
 
 /** A page: a leaf with entries or an internal page with children. */
@@ -48,6 +42,8 @@ export type IndexPage =
     readonly start: bigint;
     readonly end: bigint;
     readonly children: readonly IndexChild[];
+    /** Where each of the children stands. */
+    readonly records: ChildRecords<IndexChild>;
   };
 
 /** What the page must belong to. */
@@ -56,6 +52,8 @@ export interface IndexPageContext {
   /** The Track's modality, which every page repeats. */
   readonly modality: string;
   readonly path?: string | undefined;
+  /** Pages of another version of the tree, in order; see `readChildRecords`. */
+  readonly like?: readonly ChildRecords<IndexChild>[] | undefined;
 }
 
 /**
@@ -85,7 +83,7 @@ export function decodeIndexPage(bytes: Uint8Array, context: IndexPageContext): I
   if (count === 0) throw malformedObject(subject, "no entries", "at least one");
   const page: IndexPage = type === "leaf"
     ? { type, start, end, entries: readLeafEntries(subject, context.kind, cursor, count, start) }
-    : { type, start, end, children: readChildren(subject, context.kind, cursor, count) };
+    : { type, start, end, ...readChildren(subject, context, cursor, count) };
   expectKey(subject, cursor, "modality");
   const modality = cursor.readText();
   if (modality !== context.modality) {
@@ -118,7 +116,7 @@ export function encodeIndexLeaf(
 /** Encodes an internal page. */
 export function encodeIndexInternal(
   modality: string,
-  children: readonly IndexChild[],
+  children: readonly PageChild[],
 ): Uint8Array {
   const { start, end } = bounds(children);
   const writer = new CborWriter(16_400);
@@ -140,23 +138,22 @@ export function encodeIndexPage(page: IndexPage, context: IndexPageContext): Uin
 export function indexChildOf(kind: PagedKind, page: IndexPage, address: Address): IndexChild {
   const { start, end } = page;
   if (page.type === "leaf") {
-    const first = kind === "spatial-bucket" ? page.entries[0]?.group : undefined;
-    const last = kind === "spatial-bucket" ? page.entries.at(-1)?.group : undefined;
-    const itemCount = page.entries.length;
-    return { page: address, start, end, itemCount, firstCell: first, lastCell: last };
+    const low = kind === "spatial-bucket" ? page.entries[0]?.group : undefined;
+    const high = kind === "spatial-bucket" ? page.entries.at(-1)?.group : undefined;
+    return { page: address, low, high, start, end, entryCount: page.entries.length };
   }
   return {
     page: address,
+    low: page.children[0]?.low,
+    high: page.children.at(-1)?.high,
     start,
     end,
-    itemCount: page.children.reduce((total, child) => total + child.itemCount, 0),
-    firstCell: page.children[0]?.firstCell,
-    lastCell: page.children.at(-1)?.lastCell,
+    entryCount: page.children.reduce((total, child) => total + child.entryCount, 0),
   };
 }
 
 /** Bytes that one child takes in an internal page. */
-export function indexChildLength(child: IndexChild): number {
+export function indexChildLength(child: PageChild): number {
   const writer = new CborWriter(96);
   writeChild(writer, child);
   return writer.length;
@@ -164,13 +161,13 @@ export function indexChildLength(child: IndexChild): number {
 
 /** The lowest start and the highest end of entries or children, in nanoseconds. */
 export function bounds(
-  items: readonly { readonly start: bigint; readonly end: bigint }[],
+  items: readonly { readonly start: bigint | undefined; readonly end: bigint | undefined }[],
 ): { readonly start: bigint; readonly end: bigint } {
   let start = items[0]?.start ?? 0n;
   let end = items[0]?.end ?? 0n;
   for (const item of items) {
-    if (item.start < start) start = item.start;
-    if (item.end > end) end = item.end;
+    if (item.start !== undefined && item.start < start) start = item.start;
+    if (item.end !== undefined && item.end > end) end = item.end;
   }
   return { start, end };
 }
@@ -193,62 +190,68 @@ function writeHead(
   writer.arrayHead(count);
 }
 
-function writeChild(writer: CborWriter, child: IndexChild): void {
-  const cells = child.firstCell !== undefined && child.lastCell !== undefined;
+function writeChild(writer: CborWriter, child: PageChild): void {
+  const cells = child.low !== undefined && child.high !== undefined;
   writer.arrayHead(cells ? 6 : 4);
-  writer.uint(child.start);
-  writer.uint(child.end);
+  writer.uint(child.start ?? 0n);
+  writer.uint(child.end ?? 0n);
   writer.bytes(addressBytes(child.page));
-  writer.uint(child.itemCount);
-  for (const cell of [child.firstCell, child.lastCell]) {
+  writer.uint(child.entryCount ?? 0);
+  for (const cell of [child.low, child.high]) {
     if (cell !== undefined) writer.text(new TextDecoder().decode(cell));
   }
 }
 
 function readChildren(
   subject: Subject,
-  kind: PagedKind,
+  { kind, like = [] }: IndexPageContext,
   cursor: CborCursor,
   count: number,
-): readonly IndexChild[] {
-  const children: IndexChild[] = [];
-  for (let index = 0; index < count; index++) {
-    const length = cursor.readArrayLength();
-    const withCells = kind === "spatial-bucket" && length === 6;
-    if (length !== 4 && !withCells) {
-      throw malformedObject(
-        subject,
-        `child ${index} has ${length} elements`,
-        kind === "spatial-bucket" ? "6, or 4 in the old form" : "4",
-      );
-    }
-    const start = cursor.readUint();
-    const end = cursor.readUint();
-    const page = readAddress(subject, cursor);
-    const itemCount = cursor.readSafeUint();
-    const firstCell = withCells ? cursor.readTextBytes() : undefined;
-    const lastCell = withCells ? cursor.readTextBytes() : undefined;
-    if (firstCell !== undefined) checkCell(subject, firstCell);
-    if (lastCell !== undefined) checkCell(subject, lastCell);
-    children.push({ page, start, end, itemCount, firstCell, lastCell });
-  }
-  children.forEach((child, index) => {
-    const before = children[index - 1];
-    if (before !== undefined && !inOrder(kind, before, child)) {
+): { readonly children: readonly IndexChild[]; readonly records: ChildRecords<IndexChild> } {
+  const records = readChildRecords<IndexChild>(cursor, count, like, {
+    read: (index) => readChild(subject, kind, cursor, index),
+    check(before, child, index) {
+      if (inOrder(kind, before, child)) return;
       throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
-    }
+    },
   });
-  return children;
+  return { children: records.children, records };
+}
+
+function readChild(
+  subject: Subject,
+  kind: PagedKind,
+  cursor: CborCursor,
+  index: number,
+): IndexChild {
+  const length = cursor.readArrayLength();
+  const withCells = kind === "spatial-bucket" && length === 6;
+  if (length !== 4 && !withCells) {
+    throw malformedObject(
+      subject,
+      `child ${index} has ${length} elements`,
+      kind === "spatial-bucket" ? "6, or 4 in the old form" : "4",
+    );
+  }
+  const start = cursor.readUint();
+  const end = cursor.readUint();
+  const page = readAddress(subject, cursor);
+  const entryCount = cursor.readSafeUint();
+  const low = withCells ? cursor.readTextBytes() : undefined;
+  const high = withCells ? cursor.readTextBytes() : undefined;
+  if (low !== undefined) checkCell(subject, low);
+  if (high !== undefined) checkCell(subject, high);
+  return { page, low, high, start, end, entryCount };
 }
 
 function inOrder(kind: PagedKind, before: IndexChild, after: IndexChild): boolean {
   if (kind !== "spatial-bucket") return before.start <= after.start;
-  const { firstCell, lastCell } = after;
-  if (before.lastCell === undefined || firstCell === undefined || lastCell === undefined) {
+  const { low, high } = after;
+  if (before.high === undefined || low === undefined || high === undefined) {
     // Pages of the old form have no cells: nothing to compare. A mix of both forms is malformed.
-    return before.lastCell === firstCell;
+    return before.high === low;
   }
-  return compareBytes(before.lastCell, firstCell) <= 0 && compareBytes(firstCell, lastCell) <= 0;
+  return compareBytes(before.high, low) <= 0 && compareBytes(low, high) <= 0;
 }
 
 function checkBounds(subject: Subject, page: IndexPage): void {

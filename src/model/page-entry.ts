@@ -6,6 +6,7 @@
  */
 
 import type { CborCursor } from "../encoding/cbor-cursor.ts";
+import { compareBytes } from "../encoding/bytes.ts";
 import { addressFromBytes } from "../encoding/address.ts";
 import type { Address } from "../encoding/address.ts";
 import { malformedObject, requireAddress } from "./malformed.ts";
@@ -24,6 +25,26 @@ export interface PageEntry {
   readonly start: bigint;
   /** Last anchor + 1, in nanoseconds. */
   readonly end: bigint;
+}
+
+/** What an internal page says about a page below it; undefined is what its form does not say. */
+export interface PageChild {
+  readonly page: Address;
+  /** First and last cell or sort key below; of Index Pages only spatial ones of the new form. */
+  readonly low: Uint8Array | undefined;
+  readonly high: Uint8Array | undefined;
+  /** Lowest start and highest end below, in nanoseconds; only of Index Pages. */
+  readonly start: bigint | undefined;
+  readonly end: bigint | undefined;
+  /** Leaf entries below; not of B-trees. */
+  readonly entryCount: number | undefined;
+}
+
+/** The order of children in a tree: by first cell or sort key, or by start. */
+export function comparePageChildren(a: PageChild, b: PageChild): number {
+  if (a.low !== undefined && b.low !== undefined) return compareBytes(a.low, b.low);
+  const [start, other] = [a.start ?? 0n, b.start ?? 0n];
+  return start < other ? -1 : start > other ? 1 : 0;
 }
 
 /** Bytes of the shortest CBOR form of an unsigned integer. */

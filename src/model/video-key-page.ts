@@ -13,6 +13,7 @@ import { MAX_U64 } from "./coverage.ts";
 import { malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
 import { expectEnd, expectKey, readAddress } from "./page-entry.ts";
+import type { PageChild } from "./page-entry.ts";
 
 /** One item by its key. */
 export interface VideoKeyEntry {
@@ -24,13 +25,11 @@ export interface VideoKeyEntry {
   readonly item: Address;
 }
 
-/** What an internal key page says about a page below it. */
-export interface VideoKeyChild {
-  readonly firstKey: Uint8Array;
-  readonly lastKey: Uint8Array;
-  readonly page: Address;
-  /** Items below. */
-  readonly itemCount: number;
+/** What an internal key page says about a page below it: its first and last key. */
+export interface VideoKeyChild extends PageChild {
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+  readonly entryCount: number;
 }
 
 /** A key page. */
@@ -86,12 +85,12 @@ export function encodeVideoKeyPage(page: VideoKeyPage): Uint8Array {
   } else {
     writer.text("children");
     writer.arrayHead(page.children.length);
-    for (const { firstKey, lastKey, page: below, itemCount } of page.children) {
+    for (const { low, high, page: below, entryCount } of page.children) {
       writer.arrayHead(4);
-      writer.bytes(firstKey);
-      writer.bytes(lastKey);
+      writer.bytes(low);
+      writer.bytes(high);
       writer.bytes(addressBytes(below));
-      writer.uint(itemCount);
+      writer.uint(entryCount);
     }
   }
   return writer.finish();
@@ -119,14 +118,15 @@ function readChildren(subject: Subject, cursor: CborCursor, count: number): Vide
   for (let index = 0; index < count; index++) {
     const length = cursor.readArrayLength();
     if (length !== 4) throw malformedObject(subject, `child ${index} has ${length} elements`, "4");
-    const firstKey = cursor.readBytes();
-    const lastKey = cursor.readBytes();
-    requireAbove(subject, children.at(-1)?.lastKey, firstKey);
-    if (compareBytes(firstKey, lastKey) > 0) {
+    const low = cursor.readBytes();
+    const high = cursor.readBytes();
+    requireAbove(subject, children.at(-1)?.high, low);
+    if (compareBytes(low, high) > 0) {
       throw malformedObject(subject, `child ${index} ends before it begins`, "first <= last key");
     }
     const page = readAddress(subject, cursor);
-    children.push({ firstKey, lastKey, page, itemCount: cursor.readSafeUint() });
+    const entryCount = cursor.readSafeUint();
+    children.push({ page, low, high, start: undefined, end: undefined, entryCount });
   }
   return children;
 }

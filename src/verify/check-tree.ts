@@ -15,6 +15,7 @@ import {
 } from "../model/btree-page.ts";
 import { pagedKind } from "../model/index-leaf.ts";
 import { decodeIndexPage, encodeIndexPage, indexChildOf } from "../model/index-page.ts";
+import type { IndexChild } from "../model/index-page.ts";
 import type { PageEntry } from "../model/page-entry.ts";
 import type { BtreeIndex, PagedIndex } from "../model/track.ts";
 import { decodeVideoKeyPage, encodeVideoKeyPage } from "../model/video-key-page.ts";
@@ -163,10 +164,10 @@ export async function checkKeyIndex(
         entries,
         children: children.map((child) => ({
           page: child.page,
-          claim: `${bytesKey(child.firstKey)} ${bytesKey(child.lastKey)}`,
+          claim: `${bytesKey(child.low)} ${bytesKey(child.high)}`,
         })),
-        claim: `${bytesKey(entries[0]?.key ?? children[0]?.firstKey ?? new Uint8Array(0))} ${
-          bytesKey(entries.at(-1)?.key ?? children.at(-1)?.lastKey ?? new Uint8Array(0))
+        claim: `${bytesKey(entries[0]?.key ?? children[0]?.low ?? new Uint8Array(0))} ${
+          bytesKey(entries.at(-1)?.key ?? children.at(-1)?.high ?? new Uint8Array(0))
         }`,
         start: undefined,
         end: undefined,
@@ -189,18 +190,10 @@ function pagePlace(field: Field, address: Address): Place {
   };
 }
 
-function childClaim(
-  child: {
-    readonly start: bigint;
-    readonly end: bigint;
-    readonly itemCount: number;
-    readonly firstCell: Uint8Array | undefined;
-    readonly lastCell: Uint8Array | undefined;
-  },
-): string {
-  const cells = [child.firstCell, child.lastCell]
+function childClaim({ start, end, entryCount, low, high }: IndexChild): string {
+  const cells = [low, high]
     .map((cell) => cell === undefined ? "" : new TextDecoder().decode(cell)).join(" to ");
-  return `from ${child.start} to ${child.end}, ${child.itemCount} entries, cells ${cells}`;
+  return `from ${start} to ${end}, ${entryCount} entries, cells ${cells}`;
 }
 
 function keyClaim(child: { readonly low: Uint8Array; readonly high: Uint8Array }): string {

@@ -7,6 +7,7 @@
 import { compareBytes } from "../../encoding/bytes.ts";
 import {
   BTREE_LIMITS,
+  btreeChild,
   btreeChildLength,
   btreeEntry,
   compareBtreeEntries,
@@ -19,7 +20,8 @@ import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { OrderedAlgorithm } from "../../model/scalar-key.ts";
 import { CountingMeter } from "./counting-meter.ts";
-import type { TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
+import { InternalPages, recordsOf } from "./internal-pages.ts";
+import type { TreeFormat, TreePage } from "./tree-format.ts";
 
 const EMPTY = new Uint8Array(0);
 
@@ -40,8 +42,14 @@ export function btreeFormat(
     canonical: true,
     key: (entry) => entry.sort,
     entry: (entry) => btreeEntry(algorithm, entry),
-    decode(bytes, height, address): TreePage<BtreeEntry> {
-      const page = decodeBtreePage(bytes, { algorithm, limits, path: address });
+    internals: new InternalPages(),
+    decode(bytes, height, address, like = []): TreePage<BtreeEntry> {
+      const page = decodeBtreePage(bytes, {
+        algorithm,
+        limits,
+        path: address,
+        like: recordsOf<BtreeChild>(like),
+      });
       const level = page.type === "leaf" ? 0 : page.level;
       if (level !== height - 1) {
         throw malformedObject(
@@ -52,16 +60,15 @@ export function btreeFormat(
       }
       return page.type === "leaf"
         ? { leaf: true, entries: page.entries }
-        : { leaf: false, children: page.children.map(treeChild) };
+        : { leaf: false, children: page.children, records: page.records };
     },
     encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
-    encodeInternal: (children, height) =>
-      encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
+    encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children),
     childOf(page, address) {
       const [low, high] = page.leaf
         ? [page.entries[0]?.sort.slice(), page.entries.at(-1)?.sort.slice()]
         : [page.children[0]?.low, page.children.at(-1)?.high];
-      return treeChild({ page: address, low: low ?? EMPTY, high: high ?? EMPTY });
+      return btreeChild(address, low ?? EMPTY, high ?? EMPTY);
     },
     leafMeter: () =>
       new CountingMeter(
@@ -73,7 +80,7 @@ export function btreeFormat(
       new CountingMeter(
         limits.pageBytes - INTERNAL_FRAME - tail,
         limits.internalFanout,
-        (child) => btreeChildLength(btreeChild(child)),
+        btreeChildLength,
       ),
     compare: compareBtreeEntries,
     // Writers route by the sort key alone, so entries of one value are in order only inside a leaf.
@@ -83,12 +90,4 @@ export function btreeFormat(
     isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY) < 0,
     isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY) > 0,
   };
-}
-
-function treeChild({ page, low, high }: BtreeChild): TreeChild {
-  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
-}
-
-function btreeChild({ page, low, high }: TreeChild): BtreeChild {
-  return { page, low: low ?? EMPTY, high: high ?? EMPTY };
 }

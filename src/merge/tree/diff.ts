@@ -8,6 +8,7 @@
  * @module
  */
 
+import { comparePageChildren } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { mapConcurrent } from "../../store/limit.ts";
 import { compareSets } from "./entry-sets.ts";
@@ -15,7 +16,7 @@ import type { IndexDifference } from "./entry-sets.ts";
 import { RunCursor } from "./run-cursor.ts";
 import { SkippedPages } from "./skipped.ts";
 import { detach, loadPage, rootOf, sortedEntries } from "./tree-format.ts";
-import type { PageLoader, Tree, TreeChild, TreeFormat } from "./tree-format.ts";
+import type { PageLoader, Tree, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
 import { checkChildren, loadLeaves } from "./walk.ts";
 
 /** An index to compare: a tree, or the entries of an inline index in any order. */
@@ -119,19 +120,23 @@ async function openBoth<Entry extends PageEntry>(
 ): Promise<readonly [Frontier | undefined, Frontier | undefined]> {
   const before = frontier(base);
   const after = frontier(side);
-  const open = async (level: Frontier): Promise<void> => {
+  const open = async (
+    level: Frontier,
+    like?: readonly TreePage<Entry>[],
+  ): Promise<readonly TreePage<Entry>[]> => {
     const opened = await mapConcurrent(
       level.pages,
       options.concurrency ?? CONCURRENCY,
       async (child) => {
-        const page = await loadPage(format, load, child, level.height);
-        if (page.leaf) return [];
-        checkChildren(format, level.tree, page.children.length, child);
-        return page.children;
+        const page = await loadPage(format, load, child, level.height, like);
+        if (!page.leaf) checkChildren(format, level.tree, page.children.length, child);
+        return page;
       },
     );
-    level.pages = opened.flat().filter((child) => options.within?.(child) ?? true);
+    level.pages = opened.flatMap((page) => page.leaf ? [] : page.children)
+      .filter((child) => options.within?.(child) ?? true);
     level.height--;
+    return opened;
   };
   for (;;) {
     if (before !== undefined && after !== undefined && before.height === after.height) {
@@ -139,7 +144,8 @@ async function openBoth<Entry extends PageEntry>(
     }
     const height = Math.max(before?.height ?? 1, after?.height ?? 1);
     if (height === 1) break;
-    for (const level of [before, after]) if (level?.height === height) await open(level);
+    const opened = before?.height === height ? await open(before) : [];
+    if (after?.height === height) await open(after, opened);
   }
   return [before, after];
 }
@@ -149,20 +155,40 @@ function frontier(source: IndexSource): Frontier | undefined {
   return { tree: source.tree, height: source.tree.height, pages: [rootOf(source.tree)] };
 }
 
+/** Takes pages that both have out of both. */
 function skipShared<Entry extends PageEntry>(
   before: Frontier,
   after: Frontier,
   skipped: SkippedPages<Entry>,
 ): void {
-  const own = new Set(after.pages.map((child) => child.page));
-  const shared = new Set<string>();
-  before.pages = before.pages.filter((child) => {
-    if (!own.has(child.page)) return true;
-    if (!shared.has(child.page)) skipped.add(child, before.height);
-    shared.add(child.page);
+  const shared: TreeChild[] = [];
+  // Most are shared, in order, and one object in both.
+  const old: TreeChild[] = [];
+  const own: TreeChild[] = [];
+  let at = 0;
+  for (const child of after.pages) {
+    let next = before.pages[at];
+    for (; next !== undefined && next !== child; next = before.pages[++at]) {
+      if (comparePageChildren(next, child) >= 0) break;
+      old.push(next);
+    }
+    if (next === child) {
+      shared.push(child);
+      at++;
+    } else own.push(child);
+  }
+  for (const child of before.pages.slice(at)) old.push(child);
+  const ownPages = new Set(own.map((child) => child.page));
+  const met = new Set<string>();
+  const left = old.filter((child) => {
+    if (!ownPages.has(child.page)) return true;
+    if (!met.has(child.page)) shared.push(child);
+    met.add(child.page);
     return false;
   });
-  after.pages = after.pages.filter((child) => !shared.has(child.page));
+  skipped.add(shared, before.height);
+  before.pages = left;
+  after.pages = met.size === 0 ? own : own.filter((child) => !met.has(child.page));
 }
 
 function runs<Entry extends PageEntry>(

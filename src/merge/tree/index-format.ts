@@ -17,6 +17,7 @@ import type { IndexChild } from "../../model/index-page.ts";
 import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
+import { InternalPages, recordsOf } from "./internal-pages.ts";
 import { compareLeaves } from "./leaf-comparison.ts";
 import { leafShape, leafTail } from "./leaf-shape.ts";
 import type { LeafShape } from "./leaf-shape.ts";
@@ -29,8 +30,6 @@ export const INDEX_PAGE_TARGET = 16_384;
 
 /** How many leaves of a base stay measured, each for the next branch that is compared with it. */
 const KEPT_SHAPES = 2_048;
-/** How many decoded internal pages are kept, likewise. */
-const KEPT_INTERNALS = 256;
 
 /** Map head, keys and type of a leaf; an internal page's type is four bytes longer. */
 const LEAF_FRAME = 1 + 5 + 5 + 6 + 6 + 8 + 9;
@@ -50,7 +49,6 @@ export function indexFormat(
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
   const shapes = new Map<string, Promise<LeafShape>>();
-  const internals = new Map<string, TreePage<PageEntry>>();
   return {
     name: "Index Page",
     internalRule: "even",
@@ -80,10 +78,14 @@ export function indexFormat(
       : {}),
     key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
-    decode(bytes, height, address): TreePage<PageEntry> {
-      const known = internals.get(address);
-      if (known !== undefined && height > 1) return known;
-      const page = decodeIndexPage(bytes, { kind, modality, path: address });
+    internals: new InternalPages(),
+    decode(bytes, height, address, like = []): TreePage<PageEntry> {
+      const page = decodeIndexPage(bytes, {
+        kind,
+        modality,
+        path: address,
+        like: recordsOf<IndexChild>(like),
+      });
       if ((page.type === "leaf") !== (height === 1)) {
         throw malformedObject(
           { kind: "Index Page", path: address },
@@ -91,14 +93,12 @@ export function indexFormat(
           "leaves in the last level only, as tree_height says",
         );
       }
-      if (page.type === "leaf") return { leaf: true, entries: page.entries };
-      const internal = { leaf: false, children: page.children.map(treeChild) } as const;
-      if (internals.size >= KEPT_INTERNALS) internals.clear();
-      internals.set(address, internal);
-      return internal;
+      return page.type === "leaf"
+        ? { leaf: true, entries: page.entries }
+        : { leaf: false, children: page.children, records: page.records };
     },
     encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
-    encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),
+    encodeInternal: (children) => encodeIndexInternal(modality, children),
     childOf(page, address) {
       const items = page.leaf ? page.entries : page.children;
       let start: bigint | undefined;
@@ -155,22 +155,6 @@ function measure(
 
 function compareTimes(a: PageEntry, b: PageEntry): number {
   return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
-}
-
-function treeChild(child: IndexChild): TreeChild {
-  const { page, start, end, itemCount, firstCell, lastCell } = child;
-  return { page, start, end, entryCount: itemCount, low: firstCell, high: lastCell };
-}
-
-function indexChild(child: TreeChild): IndexChild {
-  return {
-    page: child.page,
-    start: child.start ?? 0n,
-    end: child.end ?? 0n,
-    itemCount: child.entryCount ?? 0,
-    firstCell: child.low,
-    lastCell: child.high,
-  };
 }
 
 /** Sizes of a leaf whose `t_min`, and with it every relative start, follows its entries. */
@@ -232,7 +216,7 @@ class InternalMeter implements PageMeter<TreeChild> {
     const childEnd = child.end ?? 0n;
     const start = first || childStart < this.#start ? childStart : this.#start;
     const end = first || childEnd > this.#end ? childEnd : this.#end;
-    const length = this.#length + indexChildLength(indexChild(child));
+    const length = this.#length + indexChildLength(child);
     const size = uintLength(start) + uintLength(end) + uintLength(this.#count + 1) + length;
     if (!first && size > this.#room) return false;
     this.#count++;

@@ -14,14 +14,13 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { compareBytes } from "../../encoding/bytes.ts";
+import type { Buffer } from "node:buffer";
+import { asBuffer, commonPrefix, compareBytes, lastAtMost } from "../../encoding/bytes.ts";
 import { CborCursor } from "../../encoding/cbor-cursor.ts";
 import { isDreamDBError } from "../../errors.ts";
 import { comparePageEntries, readLeafEntry } from "../../model/index-leaf.ts";
 import type { Subject } from "../../model/malformed.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { commonPrefix, entryAt } from "../inline-difference.ts";
 import { compareSets } from "./entry-sets.ts";
 import type { IndexDifference } from "./entry-sets.ts";
 import { readLeafHead, sameBytes, textStart } from "./leaf-shape.ts";
@@ -217,7 +216,7 @@ class LeafComparison {
     const from = this.#index;
     const begin = offsets[from] ?? 0;
     const matched = commonPrefix(base.bytes, begin, side.bytes, this.#at);
-    const to = Math.min(entryAt(offsets, begin + matched), base.head.count);
+    const to = Math.min(lastAtMost(offsets, begin + matched), base.head.count);
     if (to <= from) return;
     if (to - from > side.head.count - this.#passed) throw new Undecided();
     const last = to - 1;
@@ -481,8 +480,4 @@ function decided<Decoded>(decode: () => Decoded): Decoded {
     if (isDreamDBError(error)) throw new Undecided();
     throw error;
   }
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

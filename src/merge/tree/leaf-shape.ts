@@ -4,7 +4,8 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
+import { asBuffer } from "../../encoding/bytes.ts";
 import { CborCursor } from "../../encoding/cbor-cursor.ts";
 import { CborWriter } from "../../encoding/cbor-writer.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
@@ -107,7 +108,7 @@ export function leafShape(
   const { count } = head;
   const shape = {
     child,
-    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    bytes: asBuffer(bytes),
     head,
     offsets: new Uint32Array(count + 1),
     startAt: new Uint32Array(count),

@@ -8,46 +8,43 @@
  * @module
  */
 
-import { bytesKey, equalBytes } from "../../encoding/bytes.ts";
+import { compareBytes, equalBytes } from "../../encoding/bytes.ts";
+import { comparePageChildren } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { loadPage } from "./tree-format.ts";
 import type { PageLoader, TreeChild, TreeFormat } from "./tree-format.ts";
 
-interface SkippedPage {
-  readonly child: TreeChild;
+const NONE = new Uint8Array(0);
+
+/** Shared pages of one level. */
+interface SkippedLevel {
   readonly height: number;
+  /** Pages whose first and last cell or sort key are known. */
+  readonly byKey: TreeChild[];
+  readonly byTime: TreeChild[];
+  sorted: boolean;
 }
 
 /** Shared pages, by what they can hold. */
 export class SkippedPages<Entry extends PageEntry> {
   readonly #format: TreeFormat<Entry>;
   readonly #load: PageLoader;
-  /** By first and last cell or sort key: inside these no entry of another page can stand. */
-  readonly #byKey = new Map<string, SkippedPage[]>();
-  readonly #byTime: SkippedPage[] = [];
-  #sorted = true;
+  readonly #levels: SkippedLevel[] = [];
 
   constructor(format: TreeFormat<Entry>, load: PageLoader) {
     this.#format = format;
     this.#load = load;
   }
 
-  /** Notes a shared page. */
-  add(child: TreeChild, height: number): void {
-    const page = { child, height };
-    const { low, high } = child;
-    if (low === undefined || high === undefined) {
-      this.#byTime.push(page);
-      this.#sorted = false;
-      return;
+  /** Notes the shared pages of a level. */
+  add(children: readonly TreeChild[], height: number): void {
+    if (children.length === 0) return;
+    const level: SkippedLevel = { height, byKey: [], byTime: [], sorted: false };
+    for (const child of children) {
+      if (child.low === undefined || child.high === undefined) level.byTime.push(child);
+      else level.byKey.push(child);
     }
-    const keys = equalBytes(low, high) ? [low] : [low, high];
-    for (const key of keys) {
-      const text = bytesKey(key);
-      const pages = this.#byKey.get(text);
-      if (pages === undefined) this.#byKey.set(text, [page]);
-      else pages.push(page);
-    }
+    this.#levels.push(level);
   }
 
   /**
@@ -56,53 +53,79 @@ export class SkippedPages<Entry extends PageEntry> {
    */
   async holds(entry: Entry, onlyTimed: boolean): Promise<boolean> {
     const key = this.#format.key(entry);
-    for (const page of key === undefined ? [] : this.#byKey.get(bytesKey(key)) ?? []) {
-      if (onlyTimed && page.child.start === undefined) continue;
-      if (meets(page.child, entry) && await this.#holdsBelow(page, entry)) return true;
-    }
-    for (const page of key === undefined ? this.#around(entry) : this.#byTime) {
-      if (meets(page.child, entry) && await this.#holdsBelow(page, entry)) return true;
+    for (const level of this.#levels) {
+      if (!level.sorted) {
+        level.byKey.sort(comparePageChildren);
+        level.byTime.sort(comparePageChildren);
+        level.sorted = true;
+      }
+      for (const child of key === undefined ? [] : withEdge(level.byKey, key)) {
+        if (onlyTimed && child.start === undefined) continue;
+        if (meets(child, entry) && await this.#holdsBelow(child, level.height, entry)) return true;
+      }
+      for (const child of key === undefined ? around(level.byTime, entry) : level.byTime) {
+        if (meets(child, entry) && await this.#holdsBelow(child, level.height, entry)) return true;
+      }
     }
     return false;
   }
 
-  /** The pages of a tree ordered by time that can hold an entry with this start. */
-  *#around(entry: Entry): Generator<SkippedPage> {
-    if (!this.#sorted) {
-      this.#byTime.sort((a, b) => startOf(a) < startOf(b) ? -1 : startOf(a) > startOf(b) ? 1 : 0);
-      this.#sorted = true;
-    }
-    let low = 0;
-    let high = this.#byTime.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const page = this.#byTime[middle];
-      if (page !== undefined && startOf(page) <= entry.start) low = middle + 1;
-      else high = middle;
-    }
-    for (let index = low - 1; index >= 0; index--) {
-      const page = this.#byTime[index];
-      if (page === undefined) return;
-      yield page;
-      // Starts ascend from leaf to leaf: an earlier page can hold the entry only if this one begins with it.
-      if (startOf(page) < entry.start) return;
-    }
-  }
-
-  async #holdsBelow({ child, height }: SkippedPage, entry: Entry): Promise<boolean> {
+  async #holdsBelow(child: TreeChild, height: number, entry: Entry): Promise<boolean> {
     const page = await loadPage(this.#format, this.#load, child, height);
     if (page.leaf) return page.entries.some((other) => equalBytes(other.bytes, entry.bytes));
     for (const below of page.children) {
       if (this.#format.isBefore(below, entry) || this.#format.isAfter(below, entry)) continue;
       if (!meets(below, entry)) continue;
-      if (await this.#holdsBelow({ child: below, height: height - 1 }, entry)) return true;
+      if (await this.#holdsBelow(below, height - 1, entry)) return true;
     }
     return false;
   }
 }
 
-function startOf(page: SkippedPage): bigint {
-  return page.child.start ?? 0n;
+/** How many of the first pages, in order, are those for which `is` holds. */
+function countFirst(
+  pages: readonly TreeChild[],
+  is: (page: TreeChild) => boolean,
+): number {
+  let low = 0;
+  let high = pages.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const page = pages[middle];
+    if (page !== undefined && is(page)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The pages that begin or end with a key. No entry of another page stands strictly inside of what a
+ * page spans, so others cannot hold it.
+ */
+function* withEdge(pages: readonly TreeChild[], key: Uint8Array): Generator<TreeChild> {
+  const first = countFirst(pages, ({ low = NONE }) => compareBytes(low, key) < 0);
+  for (let index = first - 1; index >= 0; index--) {
+    const page = pages[index];
+    if (page?.high === undefined || compareBytes(page.high, key) < 0) break;
+    yield page;
+  }
+  for (let index = first; index < pages.length; index++) {
+    const page = pages[index];
+    if (page?.low === undefined || compareBytes(page.low, key) > 0) break;
+    yield page;
+  }
+}
+
+/** The pages of a tree ordered by time that can hold an entry with this start. */
+function* around(pages: readonly TreeChild[], entry: PageEntry): Generator<TreeChild> {
+  const count = countFirst(pages, ({ start = 0n }) => start <= entry.start);
+  for (let index = count - 1; index >= 0; index--) {
+    const page = pages[index];
+    if (page === undefined) return;
+    yield page;
+    // Starts ascend from leaf to leaf: an earlier page can hold the entry only if this one begins with it.
+    if ((page.start ?? 0n) < entry.start) return;
+  }
 }
 
 function meets(child: TreeChild, entry: PageEntry): boolean {

@@ -10,8 +10,10 @@ import type { Address } from "../../encoding/address.ts";
 import { compareBytes, equalBytes } from "../../encoding/bytes.ts";
 import { DreamDBError, isDreamDBError } from "../../errors.ts";
 import { malformedObject } from "../../model/malformed.ts";
-import type { PageEntry } from "../../model/page-entry.ts";
+import type { ChildRecords } from "../../model/child-records.ts";
+import type { PageChild, PageEntry } from "../../model/page-entry.ts";
 import type { IndexDifference } from "./entry-sets.ts";
+import type { InternalPages } from "./internal-pages.ts";
 
 /** Reads a page; the caller checks the hash, bounds concurrency and may cache. */
 export type PageLoader = (address: Address) => Promise<Uint8Array>;
@@ -33,23 +35,18 @@ export interface Tree {
   readonly fanout: number | undefined;
 }
 
-/** What a page says about a page below it; undefined is what the format does not say. */
-export interface TreeChild {
-  readonly page: Address;
-  /** First and last cell or sort key below. */
-  readonly low: Uint8Array | undefined;
-  readonly high: Uint8Array | undefined;
-  /** Lowest start and highest end below, in nanoseconds. */
-  readonly start: bigint | undefined;
-  readonly end: bigint | undefined;
-  /** Leaf entries below. */
-  readonly entryCount: number | undefined;
-}
+/** What a page says about a page below it. */
+export type TreeChild = PageChild;
 
 /** A decoded page. */
 export type TreePage<Entry extends PageEntry> =
   | { readonly leaf: true; readonly entries: readonly Entry[] }
-  | { readonly leaf: false; readonly children: readonly TreeChild[] };
+  | {
+    readonly leaf: false;
+    readonly children: readonly TreeChild[];
+    /** Where each of the children stands, of formats whose pages are read beside each other. */
+    readonly records?: ChildRecords<TreeChild> | undefined;
+  };
 
 /** Measures a page while it is filled. */
 export interface PageMeter<Item> {
@@ -68,6 +65,9 @@ export interface TreeFormat<Entry extends PageEntry> {
   /** Whether the reference, too, builds the tree as a whole when it merges (PAGED 7 and 8). */
   readonly canonical: boolean;
 
+  /** Decoded internal pages that are kept, of formats that keep them. */
+  readonly internals?: InternalPages | undefined;
+
   /** The cell or sort key of an entry; undefined in trees that are ordered by time alone. */
   key(entry: Entry): Uint8Array | undefined;
   /** Makes the format's entry of an index entry with absolute times. */
@@ -75,9 +75,16 @@ export interface TreeFormat<Entry extends PageEntry> {
   /**
    * Decodes a page strictly.
    * @param height levels from this page down; 1 for a leaf
+   * @param like pages of one level of another tree, in order: children that are the same there are
+   * the same objects in the result
    * @throws DreamDBError malformed-cbor, malformed-object
    */
-  decode(bytes: Uint8Array, height: number, address: Address): TreePage<Entry>;
+  decode(
+    bytes: Uint8Array,
+    height: number,
+    address: Address,
+    like?: readonly TreePage<Entry>[],
+  ): TreePage<Entry>;
   /**
    * What leaves of two trees have that the others lack, when their bytes show it; undefined when
    * they have to be decoded to tell. Entries may share memory with pages.
@@ -128,6 +135,7 @@ export function detach<Entry extends PageEntry>(format: TreeFormat<Entry>, entry
 
 /**
  * Loads a page and checks it against what the page above said about it.
+ * @param like pages of the same level of another tree; see `decode`
  * @throws DreamDBError malformed-cbor, malformed-object, and what `load` throws
  */
 export async function loadPage<Entry extends PageEntry>(
@@ -135,10 +143,17 @@ export async function loadPage<Entry extends PageEntry>(
   load: PageLoader,
   child: TreeChild,
   height: number,
+  like?: readonly TreePage<Entry>[],
 ): Promise<TreePage<Entry>> {
-  const bytes = await load(child.page);
-  const page = inPage(format, child, () => format.decode(bytes, height, child.page));
+  const known = height > 1 ? format.internals?.get(child.page, height) : undefined;
+  let page: TreePage<Entry>;
+  if (known !== undefined) page = known;
+  else {
+    const bytes = await load(child.page);
+    page = inPage(format, child, () => format.decode(bytes, height, child.page, like));
+  }
   checkChild(format.name, format.childOf(page, child.page), child);
+  if (known === undefined && !page.leaf) format.internals?.keep(child.page, height, page);
   return page;
 }
 

@@ -44,14 +44,14 @@ export function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET): TreeFormat<PageE
       }
       return page.type === "leaf"
         ? { leaf: true, entries: page.entries.map(videoKeyEntry) }
-        : { leaf: false, children: page.children.map(treeChild) };
+        : { leaf: false, children: page.children };
     },
     encodeLeaf: (entries) =>
       encodeVideoKeyPage({ type: "leaf", entries: entries.map(({ bytes }) => keyEntry(bytes)) }),
     encodeInternal: (children) =>
       encodeVideoKeyPage({ type: "internal", children: children.map(keyChild) }),
     childOf(page, address) {
-      const [firstKey, lastKey, itemCount] = page.leaf
+      const [low, high, entryCount] = page.leaf
         ? [
           page.entries[0]?.group.slice(),
           page.entries.at(-1)?.group.slice(),
@@ -62,12 +62,7 @@ export function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET): TreeFormat<PageE
           page.children.at(-1)?.high,
           page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0),
         ];
-      return treeChild({
-        page: address,
-        firstKey: firstKey ?? EMPTY,
-        lastKey: lastKey ?? EMPTY,
-        itemCount,
-      });
+      return keyChild({ page: address, low, high, start: undefined, end: undefined, entryCount });
     },
     leafMeter: () => new CountingMeter(pageTarget - LEAF_FRAME, Infinity, (e) => e.bytes.length),
     internalMeter: () => new CountingMeter(pageTarget - INTERNAL_FRAME, Infinity, childLength),
@@ -100,24 +95,9 @@ export function videoKeyEntry({ key, start, duration, item }: VideoKeyEntry): Pa
   return { bytes: writer.finish(), group: key, start, end: start + duration };
 }
 
-function treeChild({ page, firstKey, lastKey, itemCount }: VideoKeyChild): TreeChild {
-  return {
-    page,
-    low: firstKey,
-    high: lastKey,
-    start: undefined,
-    end: undefined,
-    entryCount: itemCount,
-  };
-}
-
-function keyChild({ page, low, high, entryCount }: TreeChild): VideoKeyChild {
-  return {
-    page,
-    firstKey: low ?? EMPTY,
-    lastKey: high ?? EMPTY,
-    itemCount: entryCount ?? 0,
-  };
+function keyChild(child: TreeChild): VideoKeyChild {
+  const { low = EMPTY, high = EMPTY, entryCount = 0 } = child;
+  return { ...child, low, high, entryCount };
 }
 
 function childLength({ low = EMPTY, high = EMPTY, entryCount = 0 }: TreeChild): number {
