@@ -4,15 +4,19 @@
  * @module
  */
 
+import { Buffer } from "node:buffer";
+
 import { DreamDBError } from "../errors.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const BITS = 5;
-/** Both letters of each ten bits. */
-const PAIRS: readonly string[] = Array.from(
+/** Character codes of both letters of each ten bits, the first in the high byte. */
+const PAIRS = /* @__PURE__ */ Uint16Array.from(
   { length: 1024 },
-  (_, value) => ALPHABET.charAt(value >>> BITS) + ALPHABET.charAt(value & 31),
+  (_, value) => (ALPHABET.charCodeAt(value >>> BITS) << 8) | ALPHABET.charCodeAt(value & 31),
 );
+/** Where short texts are put together: a text that grows letter by letter costs far more. */
+const scratch = /* @__PURE__ */ Buffer.alloc(256);
 
 /** Value of each ASCII character, or 255 for those outside the alphabet. */
 const VALUES = /* @__PURE__ */ (() => {
@@ -23,7 +27,9 @@ const VALUES = /* @__PURE__ */ (() => {
 
 /** The text form of `bytes`: ceil(8·n / 5) characters. */
 export function encodeBase32(bytes: Uint8Array): string {
-  let text = "";
+  const length = Math.ceil((bytes.length * 8) / BITS);
+  const text = length < scratch.length ? scratch : Buffer.alloc(length + 1);
+  let at = 0;
   let pending = 0;
   let pendingBits = 0;
   for (let index = 0; index < bytes.length; index++) {
@@ -31,17 +37,19 @@ export function encodeBase32(bytes: Uint8Array): string {
     pendingBits += 8;
     if (pendingBits >= 2 * BITS) {
       pendingBits -= 2 * BITS;
-      text += PAIRS[(pending >>> pendingBits) & 1023];
+      const pair = PAIRS[(pending >>> pendingBits) & 1023] ?? 0;
+      text[at++] = pair >>> 8;
+      text[at++] = pair & 0xff;
       pending &= (1 << pendingBits) - 1;
     }
   }
-  if (pendingBits >= BITS) {
-    pendingBits -= BITS;
-    text += ALPHABET.charAt((pending >>> pendingBits) & 31);
-    pending &= (1 << pendingBits) - 1;
+  if (pendingBits > 0) {
+    // At most nine bits are left: one pair, of which `length` says how much counts.
+    const pair = PAIRS[(pending << (2 * BITS - pendingBits)) & 1023] ?? 0;
+    text[at++] = pair >>> 8;
+    text[at++] = pair & 0xff;
   }
-  if (pendingBits > 0) text += ALPHABET.charAt((pending << (BITS - pendingBits)) & 31);
-  return text;
+  return text.toString("latin1", 0, length);
 }
 
 /**

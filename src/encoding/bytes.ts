@@ -82,30 +82,26 @@ export function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: numbe
   let block = FIRST_BLOCK;
   while (matched < limit) {
     let length = Math.min(block, limit - matched);
-    const differs = (size: number): boolean =>
-      a.compare(
-        b,
-        bStart + matched,
-        bStart + matched + size,
-        aStart + matched,
-        aStart + matched + size,
-      ) !== 0;
-    if (!differs(length)) {
+    if (sameBlock(a, aStart + matched, b, bStart + matched, length)) {
       matched += length;
-      block = Math.min(block * 2, LARGEST_BLOCK);
+      block = Math.min(block * 4, LARGEST_BLOCK);
       continue;
     }
-    while (length > 1) {
+    while (length > LOOP_LIMIT) {
       const half = length >> 1;
-      if (differs(half)) length = half;
-      else {
+      if (sameBlock(a, aStart + matched, b, bStart + matched, half)) {
         matched += half;
         length -= half;
-      }
+      } else length = half;
     }
+    while (a[aStart + matched] === b[bStart + matched]) matched++;
     return matched;
   }
   return matched;
+}
+
+function sameBlock(a: Buffer, aStart: number, b: Buffer, bStart: number, length: number): boolean {
+  return a.compare(b, bStart, bStart + length, aStart, aStart + length) === 0;
 }
 
 /**

@@ -47,7 +47,7 @@ function checkAgreement(subject: Subject, binding: Binding, track: Track): void 
 /** Bytes of pages read after which garbage is collected. */
 const COLLECT_EVERY = 16 * 1024 * 1024;
 /** Trees compared at once: each holds some leaves read ahead, and that bounds the memory for them. */
-const COMPARED_TREES = 2;
+const COMPARED_TREES = 4;
 
 /** A loader over `read`. */
 export function createTrackLoader(read: ReadObject): TrackLoader {

@@ -4,6 +4,11 @@
  * @module
  */
 
+import process from "node:process";
+
+/** Below this many bytes of resident memory nothing is collected: it takes time and gains nothing. */
+const ENOUGH = 160 * 1024 * 1024;
+
 /**
  * Counts the bytes of pages and has garbage collected now and then. Bun sizes its heap by the
  * machine's memory and lets buffers that nobody needs grow to hundreds of megabytes; other runtimes
@@ -22,6 +27,7 @@ export class GarbageCounter {
     this.#bytes += bytes;
     if (this.#bytes < this.#every) return;
     this.#bytes = 0;
-    (globalThis as { readonly Bun?: { gc(sync: boolean): void } }).Bun?.gc(true);
+    const { Bun } = globalThis as { readonly Bun?: { gc(sync: boolean): void } };
+    if (Bun !== undefined && process.memoryUsage.rss() >= ENOUGH) Bun.gc(true);
   }
 }

@@ -18,7 +18,7 @@ import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { InternalPages, recordsOf } from "./internal-pages.ts";
-import { compareLeaves } from "./leaf-comparison.ts";
+import { compareLeaves, Undecided } from "./leaf-comparison.ts";
 import { leafShape, leafTail } from "./leaf-shape.ts";
 import type { LeafShape } from "./leaf-shape.ts";
 import { readAhead } from "./read-ahead.ts";
@@ -48,7 +48,8 @@ export function indexFormat(
   const spatial = kind === "spatial-bucket";
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
-  const shapes = new Map<string, Promise<LeafShape>>();
+  const shapes = new Map<string, Promise<LeafShape | undefined>>();
+  const leafEnd = leafTail(modality);
   return {
     name: "Index Page",
     internalRule: "even",
@@ -59,20 +60,17 @@ export function indexFormat(
           const openBase = async (child: TreeChild): Promise<LeafShape> => {
             let measuring = shapes.get(child.page);
             if (measuring === undefined) {
-              measuring = load(child.page).then((bytes) => measure(this, bytes, child));
+              measuring = load(child.page).then((bytes) => measure(this, bytes, child, leafEnd));
               if (shapes.size >= KEPT_SHAPES) shapes.clear();
               shapes.set(child.page, measuring);
             }
             const shape = await measuring;
+            if (shape === undefined) throw new Undecided();
             checkChild(this.name, shape.child, child);
             return shape;
           };
           const openSide = async (child: TreeChild) => ({ child, bytes: await load(child.page) });
-          return await compareLeaves(
-            readAhead(base, openBase),
-            readAhead(side, openSide),
-            leafTail(modality),
-          );
+          return await compareLeaves(readAhead(base, openBase), readAhead(side, openSide), leafEnd);
         },
       } satisfies Partial<TreeFormat<PageEntry>> & ThisType<TreeFormat<PageEntry>>
       : {}),
@@ -139,18 +137,23 @@ export function indexFormat(
   };
 }
 
-/** Decodes and measures a leaf. */
+/**
+ * Measures a leaf.
+ * @returns undefined for a sound leaf that cannot be measured
+ * @throws DreamDBError malformed-object
+ */
 function measure(
   format: TreeFormat<PageEntry>,
   bytes: Uint8Array,
   child: TreeChild,
-): LeafShape {
-  const page = inPage(format, child, () => format.decode(bytes, 1, child.page));
-  return leafShape(
-    format.childOf(page, child.page),
-    bytes,
-    page.leaf ? page.entries : [],
-  );
+  leafEnd: Uint8Array,
+): LeafShape | undefined {
+  return inPage(format, child, () => {
+    const shape = leafShape(bytes, child.page, leafEnd);
+    // Decoding tells what is wrong with it.
+    if (shape === undefined) format.decode(bytes, 1, child.page);
+    return shape;
+  });
 }
 
 function compareTimes(a: PageEntry, b: PageEntry): number {

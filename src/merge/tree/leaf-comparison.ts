@@ -23,7 +23,14 @@ import type { Subject } from "../../model/malformed.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { compareSets } from "./entry-sets.ts";
 import type { IndexDifference } from "./entry-sets.ts";
-import { readLeafHead, sameBytes, textStart } from "./leaf-shape.ts";
+import {
+  halves,
+  IntegerReader,
+  joinHalves,
+  readLeafHead,
+  sameBytes,
+  textStart,
+} from "./leaf-shape.ts";
 import type { LeafHead, LeafShape } from "./leaf-shape.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 import type { TreeChild } from "./tree-format.ts";
@@ -54,8 +61,8 @@ interface CellText {
   readonly length: number;
 }
 
-/** Thrown inside, when the leaves have to be decoded to tell. */
-class Undecided extends Error {}
+/** Thrown when the leaves have to be decoded to tell. */
+export class Undecided extends Error {}
 
 /**
  * Compares the leaves that two trees do not share.
@@ -83,6 +90,7 @@ class LeafComparison {
   readonly #baseRow: ReadAhead<LeafShape>;
   readonly #sideRow: ReadAhead<RawLeaf>;
   readonly #tail: Uint8Array;
+  readonly #integer = new IntegerReader();
   readonly #added: PageEntry[] = [];
   readonly #removed: PageEntry[] = [];
 
@@ -166,7 +174,7 @@ class LeafComparison {
 
   /** What the head of a leaf and the page above say of it holds, as the entries were passed. */
   #checkEnd({ bytes, child, head }: SideLeaf): void {
-    const end = (BigInt(this.#endHigh) << 32n) | BigInt(this.#endLow);
+    const end = joinHalves(this.#endHigh, this.#endLow);
     const last = cellOf(bytes, this.#lastAt);
     if (!this.#startSeen || end !== head.end || !isCell(last, child.high)) throw new Undecided();
     const left = bytes.length - this.#at;
@@ -245,37 +253,20 @@ class LeafComparison {
     const offset = base.offsets[index] ?? 0;
     const cellLength = (base.startAt[index] ?? 0) - offset;
     if (!sameBytes(base.bytes, offset, bytes, this.#at, cellLength)) return false;
-    let at = this.#at + cellLength;
-    const first = bytes[at] ?? 0xff;
-    let low = 0;
-    let high = 0;
-    if (first < 24) low = first;
-    else if (first > 0x1b) return false;
-    else {
-      const width = 1 << (first - 24);
-      for (let byte = 1; byte <= width; byte++) {
-        if (byte === 5) [high, low] = [low, 0];
-        low = low * 256 + (bytes[at + byte] ?? 0);
-      }
-      at += width;
-      // Another spelling of the number is left to the decoder.
-      if (width === 8 ? high === 0 : low < (LEAST[width] ?? 0)) return false;
+    const integer = this.#integer;
+    const at = integer.read(bytes, this.#at + cellLength);
+    if (at < 0) return false;
+    const atStart = integer.low === 0 && integer.high === 0;
+    integer.add(side.startHigh, side.startLow);
+    if (integer.high !== base.starts[2 * index] || integer.low !== base.starts[2 * index + 1]) {
+      return false;
     }
-    at++;
-    const startsNow = low === 0 && high === 0;
-    low += side.startLow;
-    high += side.startHigh;
-    if (low >= TWO_32) {
-      low -= TWO_32;
-      high++;
-    }
-    if (high !== base.starts[2 * index] || low !== base.starts[2 * index + 1]) return false;
     const rest = base.restAt[index] ?? 0;
     const length = (base.offsets[index + 1] ?? 0) - rest;
     if (!sameBytes(base.bytes, rest, bytes, at, length)) return false;
     if (base.cellFirst[index] === index) this.#enter(cellIn(base, index), index, this.#at);
     this.#sawEnd(base.ends[2 * index] ?? 0, base.ends[2 * index + 1] ?? 0);
-    if (startsNow) this.#startSeen = true;
+    if (atStart) this.#startSeen = true;
     this.#lastAt = this.#at;
     this.#at = at + length;
     this.#passed++;
@@ -315,7 +306,7 @@ class LeafComparison {
   }
 
   #passDecoded(side: SideLeaf, at: number, { start, end }: PageEntry): void {
-    this.#sawEnd(Number(end >> 32n), Number(end & 0xffff_ffffn));
+    this.#sawEnd(...halves(end));
     if (start === side.head.start) this.#startSeen = true;
     this.#lastStart = start;
     this.#lastAt = at;
@@ -401,10 +392,6 @@ class LeafComparison {
   }
 }
 
-const TWO_32 = 0x1_0000_0000;
-/** The least number that needs so many bytes behind its head. */
-const LEAST: readonly number[] = [0, 24, 0x100, 0, 0x1_0000];
-
 function open({ child, bytes }: RawLeaf): SideLeaf {
   const head = decided(() => readLeafHead(bytes));
   if (
@@ -414,13 +401,14 @@ function open({ child, bytes }: RawLeaf): SideLeaf {
   ) {
     throw new Undecided();
   }
+  const [startHigh, startLow] = halves(head.start);
   return {
     child,
     bytes: asBuffer(bytes),
     cursor: new CborCursor(bytes),
     head,
-    startHigh: Number(head.start >> 32n),
-    startLow: Number(head.start & 0xffff_ffffn),
+    startHigh,
+    startLow,
   };
 }
 
@@ -460,7 +448,7 @@ function characters({ bytes, at, length }: CellText): Uint8Array {
 }
 
 function startOf({ starts }: LeafShape, index: number): bigint {
-  return (BigInt(starts[2 * index] ?? 0) << 32n) | BigInt(starts[2 * index + 1] ?? 0);
+  return joinHalves(starts[2 * index] ?? 0, starts[2 * index + 1] ?? 0);
 }
 
 function decodeShape({ bytes, child, offsets, head }: LeafShape, index: number): PageEntry {

@@ -5,10 +5,11 @@
  */
 
 import type { Buffer } from "node:buffer";
+import type { Address } from "../../encoding/address.ts";
 import { asBuffer } from "../../encoding/bytes.ts";
 import { CborCursor } from "../../encoding/cbor-cursor.ts";
 import { CborWriter } from "../../encoding/cbor-writer.ts";
-import type { PageEntry } from "../../model/page-entry.ts";
+import { PAGE_LIMIT } from "../../model/index-page.ts";
 import type { TreeChild } from "./tree-format.ts";
 
 /** Bytes of the map head, the keys before the entries and the type: the same in every leaf. */
@@ -39,7 +40,7 @@ export interface LeafHead {
   readonly entriesAt: number;
 }
 
-/** A leaf of SpatialBuckets that was decoded and checked. Times are absolute, as two halves. */
+/** A sound leaf of SpatialBuckets. Times are absolute, as two halves. */
 export interface LeafShape {
   /** What a page above has to say about it. */
   readonly child: TreeChild;
@@ -59,9 +60,12 @@ export interface LeafShape {
   readonly ends: Uint32Array;
 }
 
-/** The head of a leaf; undefined when it is not written as one. @throws DreamDBError malformed-cbor */
+/**
+ * The head of a leaf; undefined when it is not written as one.
+ * @throws DreamDBError malformed-cbor
+ */
 export function readLeafHead(bytes: Uint8Array): LeafHead | undefined {
-  if (!standsAt(HEAD_START, bytes, 0)) return undefined;
+  if (bytes.length > PAGE_LIMIT || !standsAt(HEAD_START, bytes, 0)) return undefined;
   const cursor = new CborCursor(bytes, HEAD_START.length);
   const end = cursor.readUint();
   if (!standsAt(T_MIN, bytes, cursor.offset)) return undefined;
@@ -86,64 +90,199 @@ export function textStart(bytes: Uint8Array, at: number): number {
   return at + (head < 0x78 ? 1 : head === 0x78 ? 2 : head === 0x79 ? 3 : 5);
 }
 
-/** Bytes of the unsigned integer whose first byte is at `at`. */
-export function uintWidth(bytes: Uint8Array, at: number): number {
-  const head = bytes[at] ?? 0;
-  return head < 24 ? 1 : 1 + (1 << (head - 24));
-}
-
 /**
- * The shape of a leaf.
- * @param child what a page above has to say about it
- * @param entries what `bytes` was decoded to
- * @throws DreamDBError malformed-cbor
+ * The shape of a leaf, read strictly but without telling what is wrong.
+ * @param address the leaf's own
+ * @param tail see `leafTail`
+ * @returns undefined when `decodeIndexPage` would refuse the leaf, or when a cell has more than 255
+ * characters
  */
 export function leafShape(
-  child: TreeChild,
   bytes: Uint8Array,
-  entries: readonly PageEntry[],
-): LeafShape {
+  address: Address,
+  tail: Uint8Array,
+): LeafShape | undefined {
   const head = readLeafHead(bytes);
-  if (head === undefined) throw new Error("unreachable: a decoded leaf without a leaf's head");
+  if (head === undefined || head.count === 0) return undefined;
   const { count } = head;
-  const shape = {
-    child,
-    bytes: asBuffer(bytes),
-    head,
-    offsets: new Uint32Array(count + 1),
-    startAt: new Uint32Array(count),
-    restAt: new Uint32Array(count),
-    cellFirst: new Uint32Array(count),
-    starts: new Uint32Array(2 * count),
-    ends: new Uint32Array(2 * count),
-  };
-  const cursor = new CborCursor(bytes, head.entriesAt);
+  const [startHigh, startLow] = halves(head.start);
+  const offsets = new Uint32Array(count + 1);
+  const startAt = new Uint32Array(count);
+  const restAt = new Uint32Array(count);
+  const cellFirst = new Uint32Array(count);
+  const starts = new Uint32Array(2 * count);
+  const ends = new Uint32Array(2 * count);
+  const integer = new IntegerReader();
+  let least = Infinity;
+  let endHigh = 0;
+  let endLow = 0;
+  let at = head.entriesAt;
   for (let index = 0; index < count; index++) {
-    const entry = entries[index];
-    if (entry === undefined) throw new Error("unreachable: a leaf with more entries than decoded");
-    const at = cursor.offset;
-    const startAt = textStart(bytes, at + 1) + entry.group.length;
-    shape.offsets[index] = at;
-    shape.startAt[index] = startAt;
-    shape.restAt[index] = startAt + uintWidth(bytes, startAt);
-    shape.cellFirst[index] = index > 0 && sameCell(shape, index, bytes, at)
-      ? shape.cellFirst[index - 1] ?? 0
-      : index;
-    shape.starts[2 * index] = Number(entry.start >> 32n);
-    shape.starts[2 * index + 1] = Number(entry.start & 0xffff_ffffn);
-    shape.ends[2 * index] = Number(entry.end >> 32n);
-    shape.ends[2 * index + 1] = Number(entry.end & 0xffff_ffffn);
-    cursor.skip();
+    const elements = (bytes[at] ?? 0) - 0x80;
+    const cellAt = textStart(bytes, at + 1);
+    const cellEnd = readCell(bytes, at + 1, cellAt);
+    if (elements < 5 || elements > 7 || cellEnd < 0) return undefined;
+    const afterStart = integer.read(bytes, cellEnd);
+    if (afterStart < 0) return undefined;
+    if (integer.high === 0 && integer.low === 0) least = 0;
+    integer.add(startHigh, startLow);
+    const { high, low } = integer;
+    const afterDuration = integer.read(bytes, afterStart);
+    if (afterDuration < 0 || (integer.high === 0 && integer.low === 0)) return undefined;
+    integer.add(high, low);
+    if (integer.high >= TWO_32) return undefined;
+    starts[2 * index] = high;
+    starts[2 * index + 1] = low;
+    ends[2 * index] = integer.high;
+    ends[2 * index + 1] = integer.low;
+    if (integer.high > endHigh || (integer.high === endHigh && integer.low > endLow)) {
+      endHigh = integer.high;
+      endLow = integer.low;
+    }
+    offsets[index] = at;
+    startAt[index] = cellEnd;
+    restAt[index] = afterStart;
+    if (index > 0) {
+      const before = offsets[index - 1] ?? 0;
+      const beforeEnd = startAt[index - 1] ?? 0;
+      const order = compareRanges(
+        bytes,
+        textStart(bytes, before + 1),
+        beforeEnd,
+        cellAt,
+        cellEnd,
+      );
+      if (order > 0) return undefined;
+      if (order < 0) cellFirst[index] = index;
+      else {
+        cellFirst[index] = cellFirst[index - 1] ?? 0;
+        const [h, l] = [starts[2 * index - 2] ?? 0, starts[2 * index - 1] ?? 0];
+        if (h > high || (h === high && l > low)) return undefined;
+      }
+    }
+    at = readPayload(bytes, afterDuration, elements, integer);
+    if (at < 0) return undefined;
   }
-  shape.offsets[count] = cursor.offset;
-  return shape;
+  offsets[count] = at;
+  const end = joinHalves(endHigh, endLow);
+  if (least !== 0 || end !== head.end) return undefined;
+  if (bytes.length - at !== tail.length || !sameBytes(bytes, at, tail, 0, tail.length)) {
+    return undefined;
+  }
+  const firstCell = textStart(bytes, (offsets[0] ?? 0) + 1);
+  const lastCell = textStart(bytes, (offsets[count - 1] ?? 0) + 1);
+  const child = {
+    page: address,
+    low: bytes.slice(firstCell, startAt[0]),
+    high: bytes.slice(lastCell, startAt[count - 1]),
+    start: head.start,
+    end,
+    entryCount: count,
+  };
+  return { child, bytes: asBuffer(bytes), head, offsets, startAt, restAt, cellFirst, starts, ends };
 }
 
-/** Whether the entry before `index` is in the cell of the entry of `bytes` at `at`. */
-function sameCell(shape: LeafShape, index: number, bytes: Uint8Array, at: number): boolean {
-  const before = shape.offsets[index - 1] ?? 0;
-  const length = (shape.startAt[index - 1] ?? 0) - before;
-  return sameBytes(shape.bytes, before + 1, bytes, at + 1, length - 1);
+const TWO_32 = 0x1_0000_0000;
+const ZERO = 0x30;
+const ONE = 0x31;
+
+/** The halves of a 64-bit number. */
+export function halves(value: bigint): readonly [high: number, low: number] {
+  return [Number(value >> 32n), Number(value & 0xffff_ffffn)];
+}
+
+export function joinHalves(high: number, low: number): bigint {
+  return (BigInt(high) << 32n) | BigInt(low);
+}
+
+/** Reads unsigned integers as two halves, without a bigint for each. */
+export class IntegerReader {
+  high = 0;
+  low = 0;
+
+  /** Reads the integer at `at`; where it ends, or −1 when it is not one in its shortest form. */
+  read(bytes: Uint8Array, at: number): number {
+    const head = bytes[at] ?? 0xff;
+    this.high = 0;
+    this.low = head;
+    if (head < 24) return at + 1;
+    if (head > 0x1b) return -1;
+    const width = 1 << (head - 24);
+    if (at + width >= bytes.length) return -1;
+    if (width === 8) {
+      this.high = word(bytes, at + 1);
+      this.low = word(bytes, at + 5);
+      return this.high === 0 ? -1 : at + 9;
+    }
+    if (width === 4) this.low = word(bytes, at + 1);
+    else if (width === 2) this.low = ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+    else this.low = bytes[at + 1] ?? 0;
+    const least = width === 1 ? 24 : width === 2 ? 0x100 : 0x1_0000;
+    return this.low < least ? -1 : at + 1 + width;
+  }
+
+  /** Adds another number; `high` can then be 2^32 or more. */
+  add(high: number, low: number): void {
+    this.low += low;
+    this.high += high;
+    if (this.low < TWO_32) return;
+    this.low -= TWO_32;
+    this.high++;
+  }
+}
+
+function word(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0)) >>> 0;
+}
+
+/** Where the cell whose text begins at `at` ends; −1 when it is not a cell. */
+function readCell(bytes: Uint8Array, at: number, charactersAt: number): number {
+  const head = bytes[at] ?? 0;
+  if (head < 0x61 || head > 0x78) return -1;
+  const length = head < 0x78 ? head - 0x60 : bytes[at + 1] ?? 0;
+  if (head === 0x78 && length < 24) return -1;
+  const end = charactersAt + length;
+  for (let index = charactersAt; index < end; index++) {
+    if (bytes[index] !== ZERO && bytes[index] !== ONE) return -1;
+  }
+  return end;
+}
+
+/** Where an entry with so many elements ends, from its length in bytes on; −1 when it is wrong. */
+function readPayload(
+  bytes: Uint8Array,
+  at: number,
+  elements: number,
+  integer: IntegerReader,
+): number {
+  let end = integer.read(bytes, at);
+  if (end < 0 || integer.high >= 0x20_0000) return -1;
+  end = readAddress(bytes, end);
+  if (elements > 5 && end >= 0) end = integer.read(bytes, end);
+  if (elements > 6 && end >= 0) end = readAddress(bytes, end);
+  return end;
+}
+
+function readAddress(bytes: Uint8Array, at: number): number {
+  const is = bytes[at] === 0x58 && bytes[at + 1] === 33 && bytes[at + 2] === 0x1e;
+  return is && at + 35 <= bytes.length ? at + 35 : -1;
+}
+
+/** The order of two ranges of bytes. */
+function compareRanges(
+  bytes: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  bStart: number,
+  bEnd: number,
+): number {
+  const [aLength, bLength] = [aEnd - aStart, bEnd - bStart];
+  for (let index = 0; index < aLength && index < bLength; index++) {
+    const difference = (bytes[aStart + index] ?? 0) - (bytes[bStart + index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return aLength - bLength;
 }
 
 /** Whether `length` bytes are the same in both. A loop: they are short. */

@@ -4,7 +4,8 @@
  * @module
  */
 
-const READ_AHEAD = 8;
+/** Leaves are small, and a store may take long to answer. */
+const READ_AHEAD = 64;
 
 /** Results in the order of their items. */
 export interface ReadAhead<Result> {

@@ -81,15 +81,19 @@ export async function* loadLeaves<Entry extends PageEntry>(
   leaves: AsyncIterable<TreeChild> | Iterable<TreeChild>,
   readAhead = READ_AHEAD,
 ): AsyncGenerator<readonly Entry[]> {
-  const pending: { readonly leaf: TreeChild; readonly entries: Promise<readonly Entry[]> }[] = [];
+  // Bytes are read ahead and decoded in their turn: decoded entries take many times as much memory.
+  const pending: { readonly leaf: TreeChild; readonly bytes: Promise<Uint8Array> }[] = [];
   let last: Entry | undefined;
   const take = async (): Promise<readonly Entry[]> => {
     const next = pending.shift();
-    const entries = await next?.entries ?? [];
+    if (next === undefined) return [];
+    const { leaf, bytes } = next;
+    const page = await loadPage(format, () => bytes, leaf, 1);
+    const entries = page.leaf ? page.entries : [];
     const first = entries[0];
     if (last !== undefined && first !== undefined && format.compareRegion(last, first) > 0) {
       throw malformedObject(
-        { kind: format.name, path: next?.leaf.page },
+        { kind: format.name, path: leaf.page },
         "it begins before the end of the leaf to its left",
         "leaves in ascending order",
       );
@@ -98,10 +102,10 @@ export async function* loadLeaves<Entry extends PageEntry>(
     return entries;
   };
   for await (const leaf of leaves) {
-    const entries = loadPage(format, load, leaf, 1).then((page) => page.leaf ? page.entries : []);
+    const bytes = load(leaf.page);
     // A failure is thrown when its turn comes; until then it must not count as unhandled.
-    entries.catch(() => {});
-    pending.push({ leaf, entries });
+    bytes.catch(() => {});
+    pending.push({ leaf, bytes });
     if (pending.length > readAhead) yield await take();
   }
   while (pending.length > 0) yield await take();
