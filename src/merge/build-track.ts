@@ -60,7 +60,7 @@ export async function buildTrack(
   pages: PageWriter,
 ): Promise<BuiltTrack> {
   const added = [...join.added, ...fused];
-  const format = join.inlineOnly ? undefined : treeFormat(join.kind, like.modality);
+  const format = join.inlineOnly ? undefined : formatOf(join, like);
   if (isInline(join.trunk) && !join.tree) {
     const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
     const paged = join.kind !== "scalar-btree" &&
@@ -84,6 +84,11 @@ export async function buildTrack(
     : undefined;
   await pages.finish();
   return { track: { ...like, coverage, index, itemKeyIndex }, count: tree.entryCount };
+}
+
+/** The format of trunk's tree, which knows pages of it, or a new one. */
+function formatOf({ trunk, kind }: TrackJoin, like: Track): TreeFormat<PageEntry> | undefined {
+  return isTree(trunk) ? trunk.format : treeFormat(kind, like.modality);
 }
 
 function inlineLength(count: number, entries: number): number {

@@ -30,6 +30,7 @@ import { measureTree, walkLeaves } from "./tree/walk.ts";
 /** Entries in a tree beside what every content offers. */
 export interface TreeContent extends TrackContent {
   readonly form: "tree";
+  readonly format: TreeFormat<PageEntry>;
   readonly tree: Tree;
   readonly load: PageLoader;
   /** The index by key of a VideoItem Track, when it is a tree. */
@@ -123,6 +124,7 @@ export function treeContent(
   const load: PageLoader = (page) => read(indexPagePath(timeline, modality, page), page);
   const content: TreeContent = {
     form: "tree",
+    format,
     tree,
     load,
     keyTree: keyTreeOf(track, read),

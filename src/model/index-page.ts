@@ -172,6 +172,16 @@ export function bounds(
   return { start, end };
 }
 
+/** Writes what stands before the entries of a leaf. */
+export function writeLeafHead(
+  writer: CborWriter,
+  start: bigint,
+  end: bigint,
+  count: number,
+): void {
+  writeHead(writer, "leaf", start, end, count);
+}
+
 function writeHead(
   writer: CborWriter,
   type: IndexPage["type"],

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { addressOf } from "../../encoding/address.ts";
 import { bytesKey } from "../../encoding/bytes.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { mapConcurrent, Semaphore } from "../../store/limit.ts";
@@ -124,13 +125,24 @@ async function rewriteLeaf<Entry extends PageEntry>(
   child: TreeChild,
   batch: Batch<Entry>,
 ): Promise<readonly TreeChild[]> {
-  const page = await loadPage(work.format, work.load, child, 1);
+  const { format, sink } = work;
+  const bytes = await work.load(child.page);
+  if (batch.removed.length === 0) {
+    const grown = format.growLeaf?.(bytes, child, batch.added);
+    if (grown !== undefined) {
+      const page = addressOf(grown.bytes);
+      await sink(page, grown.bytes);
+      work.entryCount += batch.added.length;
+      return [{ ...grown.child, page }];
+    }
+  }
+  const page = await loadPage(format, () => Promise.resolve(bytes), child, 1);
   const entries = page.leaf ? page.entries : [];
   const kept = withoutRemoved(entries, batch.removed);
   if (kept.length === entries.length && batch.added.length === 0) return [child];
   work.entryCount += kept.length + batch.added.length - entries.length;
   work.pageCount--;
-  return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
+  return await writeLeaves(work, mergeEntries(format, kept, batch.added));
 }
 
 const NOTHING: Batch<never> = { added: [], removed: [] };

@@ -18,18 +18,11 @@ import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { InternalPages, recordsOf } from "./internal-pages.ts";
-import { compareLeaves, Undecided } from "./leaf-comparison.ts";
-import { leafShape, leafTail } from "./leaf-shape.ts";
-import type { LeafShape } from "./leaf-shape.ts";
-import { readAhead } from "./read-ahead.ts";
-import { checkChild, inPage } from "./tree-format.ts";
+import { spatialLeaves } from "./spatial-leaves.ts";
 import type { PageMeter, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
 
 /** Bytes at which the reference calls a page full (PAGED 5). */
 export const INDEX_PAGE_TARGET = 16_384;
-
-/** How many leaves of a base stay measured, each for the next branch that is compared with it. */
-const KEPT_SHAPES = 2_048;
 
 /** Map head, keys and type of a leaf; an internal page's type is four bytes longer. */
 const LEAF_FRAME = 1 + 5 + 5 + 6 + 6 + 8 + 9;
@@ -48,32 +41,11 @@ export function indexFormat(
   const spatial = kind === "spatial-bucket";
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
-  const shapes = new Map<string, Promise<LeafShape | undefined>>();
-  const leafEnd = leafTail(modality);
   return {
     name: "Index Page",
     internalRule: "even",
     canonical: false,
-    ...(spatial
-      ? {
-        async compareLeaves(base, side, load) {
-          const openBase = async (child: TreeChild): Promise<LeafShape> => {
-            let measuring = shapes.get(child.page);
-            if (measuring === undefined) {
-              measuring = load(child.page).then((bytes) => measure(this, bytes, child, leafEnd));
-              if (shapes.size >= KEPT_SHAPES) shapes.clear();
-              shapes.set(child.page, measuring);
-            }
-            const shape = await measuring;
-            if (shape === undefined) throw new Undecided();
-            checkChild(this.name, shape.child, child);
-            return shape;
-          };
-          const openSide = async (child: TreeChild) => ({ child, bytes: await load(child.page) });
-          return await compareLeaves(readAhead(base, openBase), readAhead(side, openSide), leafEnd);
-        },
-      } satisfies Partial<TreeFormat<PageEntry>> & ThisType<TreeFormat<PageEntry>>
-      : {}),
+    ...(spatial ? spatialLeaves(modality, pageTarget) : {}),
     key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
     internals: new InternalPages(),
@@ -135,25 +107,6 @@ export function indexFormat(
       return child.high !== undefined && compareBytes(entry.group, child.high) > 0;
     },
   };
-}
-
-/**
- * Measures a leaf.
- * @returns undefined for a sound leaf that cannot be measured
- * @throws DreamDBError malformed-object
- */
-function measure(
-  format: TreeFormat<PageEntry>,
-  bytes: Uint8Array,
-  child: TreeChild,
-  leafEnd: Uint8Array,
-): LeafShape | undefined {
-  return inPage(format, child, () => {
-    const shape = leafShape(bytes, child.page, leafEnd);
-    // Decoding tells what is wrong with it.
-    if (shape === undefined) format.decode(bytes, 1, child.page);
-    return shape;
-  });
 }
 
 function compareTimes(a: PageEntry, b: PageEntry): number {

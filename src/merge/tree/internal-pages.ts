@@ -7,6 +7,7 @@
 import type { Address } from "../../encoding/address.ts";
 import type { ChildRecords } from "../../model/child-records.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
+import { RecentlyUsed } from "./recently-used.ts";
 import type { TreeChild, TreePage } from "./tree-format.ts";
 
 /** An internal page of a tree. */
@@ -15,31 +16,16 @@ export type InternalPage = Extract<TreePage<PageEntry>, { readonly leaf: false }
 /** How many children the pages that are kept may have in all. */
 const KEPT_CHILDREN = 32_768;
 
-/** Keeps internal pages; what was asked for longest ago goes first. */
+/** Keeps internal pages by address and height: a page has one meaning at each level. */
 export class InternalPages {
-  readonly #pages = new Map<string, InternalPage>();
-  #children = 0;
+  readonly #pages = new RecentlyUsed<InternalPage>(KEPT_CHILDREN);
 
-  /** The page at `address`, read as one with so many levels from it down. */
   get(address: Address, height: number): InternalPage | undefined {
-    const key = `${height} ${address}`;
-    const page = this.#pages.get(key);
-    if (page === undefined) return undefined;
-    this.#pages.delete(key);
-    this.#pages.set(key, page);
-    return page;
+    return this.#pages.get(`${height} ${address}`);
   }
 
   keep(address: Address, height: number, page: InternalPage): void {
-    const key = `${height} ${address}`;
-    if (this.#pages.has(key)) return;
-    this.#pages.set(key, page);
-    this.#children += page.children.length;
-    for (const [oldest, { children }] of this.#pages) {
-      if (this.#children <= KEPT_CHILDREN) break;
-      this.#pages.delete(oldest);
-      this.#children -= children.length;
-    }
+    this.#pages.set(`${height} ${address}`, page, page.children.length);
   }
 }
 

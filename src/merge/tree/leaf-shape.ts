@@ -48,7 +48,9 @@ export interface LeafShape {
   readonly head: LeafHead;
   /** Where each entry begins; the last element is where they end. */
   readonly offsets: Uint32Array;
-  /** Where the relative start of each entry begins. */
+  /** Where the characters of each cell begin. */
+  readonly cellAt: Uint32Array;
+  /** Where they end and the relative start of each entry begins. */
   readonly startAt: Uint32Array;
   /** Where what follows the relative start of each entry begins. */
   readonly restAt: Uint32Array;
@@ -107,6 +109,7 @@ export function leafShape(
   const { count } = head;
   const [startHigh, startLow] = halves(head.start);
   const offsets = new Uint32Array(count + 1);
+  const cellAts = new Uint32Array(count);
   const startAt = new Uint32Array(count);
   const restAt = new Uint32Array(count);
   const cellFirst = new Uint32Array(count);
@@ -140,18 +143,12 @@ export function leafShape(
       endLow = integer.low;
     }
     offsets[index] = at;
+    cellAts[index] = cellAt;
     startAt[index] = cellEnd;
     restAt[index] = afterStart;
     if (index > 0) {
-      const before = offsets[index - 1] ?? 0;
-      const beforeEnd = startAt[index - 1] ?? 0;
-      const order = compareRanges(
-        bytes,
-        textStart(bytes, before + 1),
-        beforeEnd,
-        cellAt,
-        cellEnd,
-      );
+      const [from, to] = [cellAts[index - 1] ?? 0, startAt[index - 1] ?? 0];
+      const order = compareRanges(bytes, from, to, cellAt, cellEnd);
       if (order > 0) return undefined;
       if (order < 0) cellFirst[index] = index;
       else {
@@ -169,17 +166,26 @@ export function leafShape(
   if (bytes.length - at !== tail.length || !sameBytes(bytes, at, tail, 0, tail.length)) {
     return undefined;
   }
-  const firstCell = textStart(bytes, (offsets[0] ?? 0) + 1);
-  const lastCell = textStart(bytes, (offsets[count - 1] ?? 0) + 1);
   const child = {
     page: address,
-    low: bytes.slice(firstCell, startAt[0]),
-    high: bytes.slice(lastCell, startAt[count - 1]),
+    low: bytes.slice(cellAts[0], startAt[0]),
+    high: bytes.slice(cellAts[count - 1], startAt[count - 1]),
     start: head.start,
     end,
     entryCount: count,
   };
-  return { child, bytes: asBuffer(bytes), head, offsets, startAt, restAt, cellFirst, starts, ends };
+  return {
+    child,
+    bytes: asBuffer(bytes),
+    head,
+    offsets,
+    cellAt: cellAts,
+    startAt,
+    restAt,
+    cellFirst,
+    starts,
+    ends,
+  };
 }
 
 const TWO_32 = 0x1_0000_0000;

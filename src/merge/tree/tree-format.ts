@@ -13,6 +13,7 @@ import { malformedObject } from "../../model/malformed.ts";
 import type { ChildRecords } from "../../model/child-records.ts";
 import type { PageChild, PageEntry } from "../../model/page-entry.ts";
 import type { IndexDifference } from "./entry-sets.ts";
+import type { GrownLeaf } from "./leaf-growth.ts";
 import type { InternalPages } from "./internal-pages.ts";
 
 /** Reads a page; the caller checks the hash, bounds concurrency and may cache. */
@@ -94,6 +95,12 @@ export interface TreeFormat<Entry extends PageEntry> {
     side: readonly TreeChild[],
     load: PageLoader,
   ): Promise<IndexDifference<Entry> | undefined>;
+  /**
+   * Puts entries, in the order of a leaf, into a leaf that stays one page; undefined when the leaf
+   * has to be decoded for it.
+   * @throws DreamDBError malformed-object
+   */
+  growLeaf?(bytes: Uint8Array, child: TreeChild, added: readonly Entry[]): GrownLeaf | undefined;
   encodeLeaf(entries: readonly Entry[]): Uint8Array;
   encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
   /** What the page above says about this one; shares no memory with the page. */
@@ -150,7 +157,7 @@ export async function loadPage<Entry extends PageEntry>(
   if (known !== undefined) page = known;
   else {
     const bytes = await load(child.page);
-    page = inPage(format, child, () => format.decode(bytes, height, child.page, like));
+    page = inPage(format.name, child, () => format.decode(bytes, height, child.page, like));
   }
   checkChild(format.name, format.childOf(page, child.page), child);
   if (known === undefined && !page.leaf) format.internals?.keep(child.page, height, page);
@@ -182,11 +189,7 @@ export function checkChild(name: string, actual: TreeChild, child: TreeChild): v
 }
 
 /** Runs a decoder and has what it throws name the page. */
-export function inPage<Entry extends PageEntry, Decoded>(
-  format: TreeFormat<Entry>,
-  child: TreeChild,
-  decode: () => Decoded,
-): Decoded {
+export function inPage<Decoded>(name: string, child: TreeChild, decode: () => Decoded): Decoded {
   try {
     return decode();
   } catch (error) {
@@ -194,9 +197,9 @@ export function inPage<Entry extends PageEntry, Decoded>(
     const { found, expected, next, offset } = error.fault;
     throw new DreamDBError({
       code: "malformed-object",
-      kind: format.name,
+      kind: name,
       path: child.page,
-      found: `${found} at byte ${offset} of the ${format.name} ${child.page}`,
+      found: `${found} at byte ${offset} of the ${name} ${child.page}`,
       expected,
       next,
     }, { cause: error });

@@ -1,0 +1,61 @@
+/**
+ * What the format of SpatialBucket trees does with leaves that it does not decode.
+ *
+ * @module
+ */
+
+import { decodeIndexPage } from "../../model/index-page.ts";
+import type { PageEntry } from "../../model/page-entry.ts";
+import { compareLeaves, Undecided } from "./leaf-comparison.ts";
+import { growLeaf } from "./leaf-growth.ts";
+import { leafShape, leafTail } from "./leaf-shape.ts";
+import type { LeafShape } from "./leaf-shape.ts";
+import { readAhead } from "./read-ahead.ts";
+import { RecentlyUsed } from "./recently-used.ts";
+import { checkChild, inPage } from "./tree-format.ts";
+import type { TreeChild, TreeFormat } from "./tree-format.ts";
+
+/** How many measured leaves are kept, each for the next branch that is compared with it. */
+const KEPT_LEAVES = 1_024;
+const NAME = "Index Page";
+
+type SpatialLeaves = Required<Pick<TreeFormat<PageEntry>, "compareLeaves" | "growLeaf">>;
+
+/** The methods of one Track's format; they share the leaves that were measured. */
+export function spatialLeaves(modality: string, pageTarget: number): SpatialLeaves {
+  const kept = new RecentlyUsed<LeafShape>(KEPT_LEAVES);
+  const tail = leafTail(modality);
+
+  /** The shape of a sound leaf; undefined when it cannot be measured. */
+  const measure = (child: TreeChild, bytes: Uint8Array): LeafShape | undefined =>
+    inPage(NAME, child, () => {
+      const shape = kept.get(child.page) ?? leafShape(bytes, child.page, tail);
+      if (shape === undefined) {
+        // Decoding tells what is wrong with it.
+        decodeIndexPage(bytes, { kind: "spatial-bucket", modality, path: child.page });
+        return undefined;
+      }
+      checkChild(NAME, shape.child, child);
+      kept.set(child.page, shape);
+      return shape;
+    });
+
+  return {
+    async compareLeaves(base, side, load) {
+      const open = async (child: TreeChild): Promise<LeafShape> => {
+        const known = kept.get(child.page);
+        const bytes = known?.bytes ?? await load(child.page);
+        // Comparisons that go on at once come to a leaf at once: one of them has measured it by now.
+        const shape = measure(child, bytes);
+        if (shape === undefined) throw new Undecided();
+        return shape;
+      };
+      const read = async (child: TreeChild) => ({ child, bytes: await load(child.page) });
+      return await compareLeaves(readAhead(base, open), readAhead(side, read), tail);
+    },
+    growLeaf(bytes, child, added) {
+      const shape = measure(child, bytes);
+      return shape === undefined ? undefined : growLeaf(shape, added, tail, pageTarget);
+    },
+  };
+}
