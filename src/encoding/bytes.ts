@@ -67,8 +67,7 @@ export function bytesKey(bytes: Uint8Array): string {
   return asBuffer(bytes).toString("latin1");
 }
 
-/** The same bytes as a Buffer, which has more methods. */
-export function asBuffer(bytes: Uint8Array): Buffer {
+function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
@@ -76,7 +75,12 @@ const FIRST_BLOCK = 512;
 const LARGEST_BLOCK = 1 << 20;
 
 /** How many bytes `a` from `aStart` and `b` from `bStart` have in common. */
-export function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: number): number {
+export function commonPrefix(
+  a: Uint8Array,
+  aStart: number,
+  b: Uint8Array,
+  bStart: number,
+): number {
   const limit = Math.min(a.length - aStart, b.length - bStart);
   let matched = 0;
   let block = FIRST_BLOCK;
@@ -100,8 +104,17 @@ export function commonPrefix(a: Buffer, aStart: number, b: Buffer, bStart: numbe
   return matched;
 }
 
-function sameBlock(a: Buffer, aStart: number, b: Buffer, bStart: number, length: number): boolean {
-  return a.compare(b, bStart, bStart + length, aStart, aStart + length) === 0;
+const { compare } = Buffer.prototype;
+
+function sameBlock(
+  a: Uint8Array,
+  aStart: number,
+  b: Uint8Array,
+  bStart: number,
+  length: number,
+): boolean {
+  // It works on any Uint8Array, and making a Buffer of one can cost more than the comparison.
+  return compare.call(a as Buffer, b, bStart, bStart + length, aStart, aStart + length) === 0;
 }
 
 /**

@@ -132,6 +132,11 @@ export class CborWriter {
     this.end = at;
   }
 
+  /** Begins anew, keeping the memory. */
+  clear(): void {
+    this.end = 0;
+  }
+
   /** The bytes written, as an array of their own; the writer goes on after them. */
   finish(): Uint8Array {
     return this.buffer.slice(0, this.end);

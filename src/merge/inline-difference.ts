@@ -9,7 +9,7 @@
  * @module
  */
 
-import { asBuffer, bytesKey, commonPrefix, compareBytes, lastAtMost } from "../encoding/bytes.ts";
+import { bytesKey, commonPrefix, compareBytes, lastAtMost } from "../encoding/bytes.ts";
 import { CborCursor } from "../encoding/cbor-cursor.ts";
 import type { DreamDBError } from "../errors.ts";
 import { malformedObject } from "../model/malformed.ts";
@@ -64,8 +64,6 @@ export function inlineDifference(
   sideCount: number,
 ): EntryDifference {
   const { bytes, offsets } = base;
-  const baseBuffer = asBuffer(bytes);
-  const sideBuffer = asBuffer(side);
   const count = offsets.length - 1;
   const cursor = new CborCursor(side);
   const added: Uint8Array[] = [];
@@ -75,7 +73,7 @@ export function inlineDifference(
 
   while (next < count && position < side.length) {
     const start = offsets[next] ?? 0;
-    const matched = commonPrefix(baseBuffer, start, sideBuffer, position);
+    const matched = commonPrefix(bytes, start, side, position);
     const reached = lastAtMost(offsets, start + matched);
     if (reached > next) {
       position += (offsets[reached] ?? 0) - start;

@@ -7,15 +7,14 @@
  * @module
  */
 
-import { Buffer } from "node:buffer";
-import { asBuffer, commonPrefix, lastAtMost } from "../encoding/bytes.ts";
+import { commonPrefix, lastAtMost } from "../encoding/bytes.ts";
 import type { CborCursor } from "../encoding/cbor-cursor.ts";
 import { comparePageChildren } from "./page-entry.ts";
 import type { PageChild } from "./page-entry.ts";
 
 /** The children of a page that was decoded and checked, with where each stands in its bytes. */
 export interface ChildRecords<Child> {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   /** Where each child begins; the last element is where they end. */
   readonly offsets: Uint32Array;
   readonly children: readonly Child[];
@@ -42,7 +41,7 @@ export function readChildRecords<Child extends PageChild>(
   like: readonly ChildRecords<Child>[],
   reader: ChildReader<Child>,
 ): ChildRecords<Child> {
-  const bytes = asBuffer(cursor.bytes);
+  const { bytes } = cursor;
   const offsets = new Uint32Array(count + 1);
   const children: Child[] = [];
   const known = new KnownChildren(like);
@@ -87,7 +86,7 @@ class KnownChildren<Child extends PageChild> {
 
   /** The children from the position on that stand in `bytes` at `at`, moving behind them. */
   alike(
-    bytes: Buffer,
+    bytes: Uint8Array,
     at: number,
     most: number,
   ):

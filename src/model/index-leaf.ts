@@ -57,7 +57,7 @@ export function readLeafEntries(
   const ends: number[] = [];
   const parsed: EntryParts[] = [];
   for (let index = 0; index < count; index++) {
-    parsed.push(readEntryParts(subject, kind, cursor, writer, pageStart));
+    parsed.push(readLeafEntry(subject, kind, cursor, writer, pageStart));
     ends.push(writer.length);
   }
   const bytes = writer.finish();
@@ -74,25 +74,6 @@ export function readLeafEntries(
     }
   });
   return entries;
-}
-
-/** Bytes that hold most entries. */
-const ENTRY_CAPACITY = 192;
-
-/**
- * Reads one leaf entry as `readLeafEntries` does; its order is not checked.
- * @param pageStart the page's `t_min` in ns
- * @throws DreamDBError malformed-cbor, malformed-object
- */
-export function readLeafEntry(
-  subject: Subject,
-  kind: PagedKind,
-  cursor: CborCursor,
-  pageStart: bigint,
-): PageEntry {
-  const writer = new CborWriter(ENTRY_CAPACITY);
-  const { group, start, end } = readEntryParts(subject, kind, cursor, writer, pageStart);
-  return { bytes: writer.finish(), group, start, end };
 }
 
 /** Writes an entry as a leaf with this `t_min` stores it. */
@@ -150,7 +131,7 @@ interface EntryParts {
   readonly end: bigint;
 }
 
-function readEntryParts(
+function readLeafEntry(
   subject: Subject,
   kind: PagedKind,
   cursor: CborCursor,

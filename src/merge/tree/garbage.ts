@@ -7,7 +7,7 @@
 import process from "node:process";
 
 /** Below this many bytes of resident memory nothing is collected: it takes time and gains nothing. */
-const ENOUGH = 160 * 1024 * 1024;
+const ENOUGH = 192 * 1024 * 1024;
 
 /**
  * Counts the bytes of pages and has garbage collected now and then. Bun sizes its heap by the

@@ -14,16 +14,13 @@
  * @module
  */
 
-import type { Buffer } from "node:buffer";
-import { asBuffer, commonPrefix, compareBytes, lastAtMost } from "../../encoding/bytes.ts";
-import { CborCursor } from "../../encoding/cbor-cursor.ts";
-import { isDreamDBError } from "../../errors.ts";
-import { comparePageEntries, readLeafEntry } from "../../model/index-leaf.ts";
-import type { Subject } from "../../model/malformed.ts";
+import { commonPrefix, compareBytes, lastAtMost } from "../../encoding/bytes.ts";
+import { comparePageEntries } from "../../model/index-leaf.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { compareSets } from "./entry-sets.ts";
 import type { IndexDifference } from "./entry-sets.ts";
 import {
+  EntryReader,
   halves,
   IntegerReader,
   joinHalves,
@@ -46,8 +43,8 @@ export interface RawLeaf {
 /** A leaf of the side while it is walked. */
 interface SideLeaf {
   readonly child: TreeChild;
-  readonly bytes: Buffer;
-  readonly cursor: CborCursor;
+  readonly bytes: Uint8Array;
+  readonly entry: EntryReader;
   readonly head: LeafHead;
   /** The halves of `t_min`. */
   readonly startHigh: number;
@@ -300,17 +297,19 @@ class LeafComparison {
     return true;
   }
 
-  #decode(side: SideLeaf, at: number): PageEntry {
-    side.cursor.offset = at;
-    return decided(() => readLeafEntry(subjectOf(side.child), KIND, side.cursor, side.head.start));
+  /** The entry of a leaf at `at`; `leaf.entry` then tells where it ends. */
+  #decode({ bytes, entry }: SideLeaf, at: number): PageEntry {
+    if (!entry.read(bytes, at)) throw new Undecided();
+    return entry.entry(bytes, at);
   }
 
-  #passDecoded(side: SideLeaf, at: number, { start, end }: PageEntry): void {
-    this.#sawEnd(...halves(end));
-    if (start === side.head.start) this.#startSeen = true;
+  /** Passes the entry at `at`, which was decoded last. */
+  #passDecoded({ entry }: SideLeaf, at: number, { start }: PageEntry): void {
+    this.#sawEnd(entry.endHigh, entry.endLow);
+    if (entry.beginsLeaf) this.#startSeen = true;
     this.#lastStart = start;
     this.#lastAt = at;
-    this.#at = side.cursor.offset;
+    this.#at = entry.end;
     this.#passed++;
   }
 
@@ -371,7 +370,7 @@ class LeafComparison {
       const end = leaf === this.#side ? this.#at : leaf.bytes.length - this.#tail.length;
       while (at < end) {
         push(this.#decode(leaf, at));
-        at = leaf.cursor.offset;
+        at = leaf.entry.end;
       }
       if (leaf === this.#side) break;
       at = this.#cellSide[this.#cellSide.indexOf(leaf) + 1]?.head.entriesAt ?? 0;
@@ -393,7 +392,7 @@ class LeafComparison {
 }
 
 function open({ child, bytes }: RawLeaf): SideLeaf {
-  const head = decided(() => readLeafHead(bytes));
+  const head = readLeafHead(bytes);
   if (
     head === undefined || head.count === 0 || child.start !== head.start ||
     child.end !== head.end || child.entryCount !== head.count ||
@@ -404,8 +403,8 @@ function open({ child, bytes }: RawLeaf): SideLeaf {
   const [startHigh, startLow] = halves(head.start);
   return {
     child,
-    bytes: asBuffer(bytes),
-    cursor: new CborCursor(bytes),
+    bytes,
+    entry: new EntryReader(head.start),
     head,
     startHigh,
     startLow,
@@ -451,21 +450,9 @@ function startOf({ starts }: LeafShape, index: number): bigint {
   return joinHalves(starts[2 * index] ?? 0, starts[2 * index + 1] ?? 0);
 }
 
-function decodeShape({ bytes, child, offsets, head }: LeafShape, index: number): PageEntry {
-  const cursor = new CborCursor(bytes, offsets[index]);
-  return readLeafEntry(subjectOf(child), KIND, cursor, head.start);
-}
-
-function subjectOf(child: TreeChild): Subject {
-  return { kind: "Index Page", path: child.page };
-}
-
-/** Runs a decoder; what it refuses is left to the comparison of decoded leaves. */
-function decided<Decoded>(decode: () => Decoded): Decoded {
-  try {
-    return decode();
-  } catch (error) {
-    if (isDreamDBError(error)) throw new Undecided();
-    throw error;
-  }
+function decodeShape({ bytes, offsets, head }: LeafShape, index: number): PageEntry {
+  const entry = new EntryReader(head.start);
+  const at = offsets[index] ?? 0;
+  if (!entry.read(bytes, at)) throw new Error("unreachable: a sound leaf");
+  return entry.entry(bytes, at);
 }

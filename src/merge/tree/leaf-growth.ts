@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CborWriter } from "../../encoding/cbor-writer.ts";
+import type { CborWriter } from "../../encoding/cbor-writer.ts";
 import { writeLeafEntry } from "../../model/index-leaf.ts";
 import { writeLeafHead } from "../../model/index-page.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
@@ -25,6 +25,7 @@ export interface GrownLeaf {
  * @param added in the order of a leaf, with absolute times
  * @param tail see `leafTail`
  * @param pageTarget bytes that the leaf must not exceed
+ * @param writer what to write with; its content is lost
  * @returns undefined when it has to be cut or all of its starts have to be written anew
  */
 export function growLeaf(
@@ -32,6 +33,7 @@ export function growLeaf(
   added: readonly PageEntry[],
   tail: Uint8Array,
   pageTarget: number,
+  writer: CborWriter,
 ): GrownLeaf | undefined {
   const { bytes, head, offsets, child } = shape;
   let { end } = head;
@@ -40,7 +42,7 @@ export function growLeaf(
     if (entry.end > end) end = entry.end;
   }
   const entryCount = head.count + added.length;
-  const writer = new CborWriter(pageTarget + 16);
+  writer.clear();
   writeLeafHead(writer, head.start, end, entryCount);
   let copied = head.entriesAt;
   let place = 0;

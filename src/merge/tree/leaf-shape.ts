@@ -4,12 +4,11 @@
  * @module
  */
 
-import type { Buffer } from "node:buffer";
 import type { Address } from "../../encoding/address.ts";
-import { asBuffer } from "../../encoding/bytes.ts";
-import { CborCursor } from "../../encoding/cbor-cursor.ts";
 import { CborWriter } from "../../encoding/cbor-writer.ts";
 import { PAGE_LIMIT } from "../../model/index-page.ts";
+import { uintLength } from "../../model/page-entry.ts";
+import type { PageEntry } from "../../model/page-entry.ts";
 import type { TreeChild } from "./tree-format.ts";
 
 /** Bytes of the map head, the keys before the entries and the type: the same in every leaf. */
@@ -44,7 +43,7 @@ export interface LeafHead {
 export interface LeafShape {
   /** What a page above has to say about it. */
   readonly child: TreeChild;
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly head: LeafHead;
   /** Where each entry begins; the last element is where they end. */
   readonly offsets: Uint32Array;
@@ -62,34 +61,25 @@ export interface LeafShape {
   readonly ends: Uint32Array;
 }
 
-/**
- * The head of a leaf; undefined when it is not written as one.
- * @throws DreamDBError malformed-cbor
- */
+/** The head of a leaf; undefined when it is not written as one. */
 export function readLeafHead(bytes: Uint8Array): LeafHead | undefined {
-  if (bytes.length > PAGE_LIMIT || !standsAt(HEAD_START, bytes, 0)) return undefined;
-  const cursor = new CborCursor(bytes, HEAD_START.length);
-  const end = cursor.readUint();
-  if (!standsAt(T_MIN, bytes, cursor.offset)) return undefined;
-  cursor.offset += T_MIN.length;
-  const start = cursor.readUint();
-  if (!standsAt(ENTRIES, bytes, cursor.offset)) return undefined;
-  cursor.offset += ENTRIES.length;
-  const count = cursor.readArrayLength();
-  return { start, end, count, entriesAt: cursor.offset };
+  if (bytes.length > PAGE_LIMIT) return undefined;
+  const integer = new IntegerReader();
+  let at = passed(bytes, 0, HEAD_START);
+  at = integer.read(bytes, at);
+  const end = joinHalves(integer.high, integer.low);
+  at = integer.read(bytes, passed(bytes, at, T_MIN));
+  const start = joinHalves(integer.high, integer.low);
+  at = integer.read(bytes, passed(bytes, at, ENTRIES), ARRAY);
+  const { high, low: count } = integer;
+  // An entry takes more than one byte.
+  if (at < 0 || high !== 0 || count > bytes.length) return undefined;
+  return { start, end, count, entriesAt: at };
 }
 
-function standsAt(expected: Uint8Array, bytes: Uint8Array, at: number): boolean {
-  for (let index = 0; index < expected.length; index++) {
-    if (bytes[at + index] !== expected[index]) return false;
-  }
-  return true;
-}
-
-/** Where the text that begins at `at` has its characters. */
-export function textStart(bytes: Uint8Array, at: number): number {
-  const head = bytes[at] ?? 0;
-  return at + (head < 0x78 ? 1 : head === 0x78 ? 2 : head === 0x79 ? 3 : 5);
+/** Where `expected` ends when it stands at `at`; −1 when it does not. */
+function passed(bytes: Uint8Array, at: number, expected: Uint8Array): number {
+  return at >= 0 && sameBytes(bytes, at, expected, 0, expected.length) ? at + expected.length : -1;
 }
 
 /**
@@ -107,90 +97,73 @@ export function leafShape(
   const head = readLeafHead(bytes);
   if (head === undefined || head.count === 0) return undefined;
   const { count } = head;
-  const [startHigh, startLow] = halves(head.start);
-  const offsets = new Uint32Array(count + 1);
-  const cellAts = new Uint32Array(count);
-  const startAt = new Uint32Array(count);
-  const restAt = new Uint32Array(count);
-  const cellFirst = new Uint32Array(count);
-  const starts = new Uint32Array(2 * count);
-  const ends = new Uint32Array(2 * count);
-  const integer = new IntegerReader();
-  let least = Infinity;
+  const entry = new EntryReader(head.start);
+  const shape = {
+    offsets: new Uint32Array(count + 1),
+    cellAt: new Uint32Array(count),
+    startAt: new Uint32Array(count),
+    restAt: new Uint32Array(count),
+    cellFirst: new Uint32Array(count),
+    starts: new Uint32Array(2 * count),
+    ends: new Uint32Array(2 * count),
+  };
+  const { offsets, cellAt, startAt, restAt, cellFirst, starts, ends } = shape;
+  let startSeen = false;
   let endHigh = 0;
   let endLow = 0;
   let at = head.entriesAt;
   for (let index = 0; index < count; index++) {
-    const elements = (bytes[at] ?? 0) - 0x80;
-    const cellAt = textStart(bytes, at + 1);
-    const cellEnd = readCell(bytes, at + 1, cellAt);
-    if (elements < 5 || elements > 7 || cellEnd < 0) return undefined;
-    const afterStart = integer.read(bytes, cellEnd);
-    if (afterStart < 0) return undefined;
-    if (integer.high === 0 && integer.low === 0) least = 0;
-    integer.add(startHigh, startLow);
-    const { high, low } = integer;
-    const afterDuration = integer.read(bytes, afterStart);
-    if (afterDuration < 0 || (integer.high === 0 && integer.low === 0)) return undefined;
-    integer.add(high, low);
-    if (integer.high >= TWO_32) return undefined;
-    starts[2 * index] = high;
-    starts[2 * index + 1] = low;
-    ends[2 * index] = integer.high;
-    ends[2 * index + 1] = integer.low;
-    if (integer.high > endHigh || (integer.high === endHigh && integer.low > endLow)) {
-      endHigh = integer.high;
-      endLow = integer.low;
-    }
+    if (!entry.read(bytes, at)) return undefined;
     offsets[index] = at;
-    cellAts[index] = cellAt;
-    startAt[index] = cellEnd;
-    restAt[index] = afterStart;
+    cellAt[index] = entry.cellAt;
+    startAt[index] = entry.startAt;
+    restAt[index] = entry.restAt;
+    starts[2 * index] = entry.startHigh;
+    starts[2 * index + 1] = entry.startLow;
+    ends[2 * index] = entry.endHigh;
+    ends[2 * index + 1] = entry.endLow;
+    if (entry.beginsLeaf) startSeen = true;
+    if (entry.endHigh > endHigh || (entry.endHigh === endHigh && entry.endLow > endLow)) {
+      endHigh = entry.endHigh;
+      endLow = entry.endLow;
+    }
     if (index > 0) {
-      const [from, to] = [cellAts[index - 1] ?? 0, startAt[index - 1] ?? 0];
-      const order = compareRanges(bytes, from, to, cellAt, cellEnd);
+      const [from, to] = [cellAt[index - 1] ?? 0, startAt[index - 1] ?? 0];
+      const order = compareRanges(bytes, from, to, entry.cellAt, entry.startAt);
       if (order > 0) return undefined;
       if (order < 0) cellFirst[index] = index;
       else {
         cellFirst[index] = cellFirst[index - 1] ?? 0;
-        const [h, l] = [starts[2 * index - 2] ?? 0, starts[2 * index - 1] ?? 0];
-        if (h > high || (h === high && l > low)) return undefined;
+        const [high, low] = [starts[2 * index - 2] ?? 0, starts[2 * index - 1] ?? 0];
+        if (high > entry.startHigh || (high === entry.startHigh && low > entry.startLow)) {
+          return undefined;
+        }
       }
     }
-    at = readPayload(bytes, afterDuration, elements, integer);
-    if (at < 0) return undefined;
+    at = entry.end;
   }
   offsets[count] = at;
   const end = joinHalves(endHigh, endLow);
-  if (least !== 0 || end !== head.end) return undefined;
-  if (bytes.length - at !== tail.length || !sameBytes(bytes, at, tail, 0, tail.length)) {
-    return undefined;
-  }
+  if (!startSeen || end !== head.end) return undefined;
+  if (passed(bytes, at, tail) !== bytes.length) return undefined;
   const child = {
     page: address,
-    low: bytes.slice(cellAts[0], startAt[0]),
-    high: bytes.slice(cellAts[count - 1], startAt[count - 1]),
+    low: bytes.slice(cellAt[0], startAt[0]),
+    high: bytes.slice(cellAt[count - 1], startAt[count - 1]),
     start: head.start,
     end,
     entryCount: count,
   };
-  return {
-    child,
-    bytes: asBuffer(bytes),
-    head,
-    offsets,
-    cellAt: cellAts,
-    startAt,
-    restAt,
-    cellFirst,
-    starts,
-    ends,
-  };
+  return { child, bytes, head, ...shape };
 }
 
 const TWO_32 = 0x1_0000_0000;
 const ZERO = 0x30;
 const ONE = 0x31;
+const UNSIGNED = 0x00;
+const ARRAY = 0x80;
+/** Bytes of an address as a CBOR byte string. */
+const ENCODED_ADDRESS = 35;
 
 /** The halves of a 64-bit number. */
 export function halves(value: bigint): readonly [high: number, low: number] {
@@ -201,18 +174,22 @@ export function joinHalves(high: number, low: number): bigint {
   return (BigInt(high) << 32n) | BigInt(low);
 }
 
-/** Reads unsigned integers as two halves, without a bigint for each. */
+/** Reads the arguments of heads as two halves, without a bigint for each. */
 export class IntegerReader {
   high = 0;
   low = 0;
 
-  /** Reads the integer at `at`; where it ends, or −1 when it is not one in its shortest form. */
-  read(bytes: Uint8Array, at: number): number {
-    const head = bytes[at] ?? 0xff;
+  /**
+   * Reads the head at `at` of the type whose first byte is `major` with an argument of zero.
+   * @returns where it ends, or −1 when it is no such head in its shortest form
+   */
+  read(bytes: Uint8Array, at: number, major = UNSIGNED): number {
+    if (at < 0 || at >= bytes.length) return -1;
+    const head = (bytes[at] ?? 0) - major;
     this.high = 0;
     this.low = head;
+    if (head < 0 || head > 0x1b) return -1;
     if (head < 24) return at + 1;
-    if (head > 0x1b) return -1;
     const width = 1 << (head - 24);
     if (at + width >= bytes.length) return -1;
     if (width === 8) {
@@ -242,8 +219,79 @@ function word(bytes: Uint8Array, at: number): number {
     (bytes[at + 3] ?? 0)) >>> 0;
 }
 
+/** Reads entries of one leaf, strictly: what it refuses, `readLeafEntries` names. */
+export class EntryReader {
+  /** Where the characters of the cell begin, and where they end and the relative start begins. */
+  cellAt = 0;
+  startAt = 0;
+  /** Where what follows the relative start begins, and the entry's length in bytes. */
+  restAt = 0;
+  payloadAt = 0;
+  /** Where the entry ends. */
+  end = 0;
+  /** Whether it starts at `t_min`. */
+  beginsLeaf = false;
+  startHigh = 0;
+  startLow = 0;
+  endHigh = 0;
+  endLow = 0;
+  readonly #pageHigh: number;
+  readonly #pageLow: number;
+  readonly #integer = new IntegerReader();
+
+  /** @param pageStart the leaf's `t_min` in nanoseconds */
+  constructor(pageStart: bigint) {
+    [this.#pageHigh, this.#pageLow] = halves(pageStart);
+  }
+
+  /** Reads the entry at `at`; false when there is no sound one. */
+  read(bytes: Uint8Array, at: number): boolean {
+    const integer = this.#integer;
+    const elements = (bytes[at] ?? 0) - ARRAY;
+    if (elements < 5 || elements > 7) return false;
+    this.cellAt = textStart(bytes, at + 1);
+    this.startAt = cellEnd(bytes, at + 1, this.cellAt);
+    this.restAt = integer.read(bytes, this.startAt);
+    if (this.restAt < 0) return false;
+    this.beginsLeaf = integer.high === 0 && integer.low === 0;
+    integer.add(this.#pageHigh, this.#pageLow);
+    const { high, low } = integer;
+    this.startHigh = high;
+    this.startLow = low;
+    this.payloadAt = integer.read(bytes, this.restAt);
+    if (this.payloadAt < 0 || (integer.high === 0 && integer.low === 0)) return false;
+    integer.add(high, low);
+    if (integer.high >= TWO_32) return false;
+    this.endHigh = integer.high;
+    this.endLow = integer.low;
+    let end = integer.read(bytes, this.payloadAt);
+    if (end < 0 || integer.high >= 0x20_0000) return false;
+    end = addressEnd(bytes, end);
+    if (elements > 5) end = integer.read(bytes, end);
+    if (elements > 6) end = addressEnd(bytes, end);
+    this.end = end;
+    return end >= 0;
+  }
+
+  /** The entry that was read, with absolute times, in bytes of its own. */
+  entry(bytes: Uint8Array, at: number): PageEntry {
+    const start = joinHalves(this.startHigh, this.startLow);
+    const end = joinHalves(this.endHigh, this.endLow);
+    const length = this.startAt - at + uintLength(start) + uintLength(end) +
+      this.end - this.payloadAt;
+    const writer = new CborWriter(length);
+    writer.rawRange(bytes, at, this.startAt);
+    writer.uint(start);
+    writer.uint(end);
+    writer.rawRange(bytes, this.payloadAt, this.end);
+    const absolute = writer.finish();
+    const group = absolute.subarray(this.cellAt - at, this.startAt - at);
+    return { bytes: absolute, group, start, end };
+  }
+}
+
 /** Where the cell whose text begins at `at` ends; −1 when it is not a cell. */
-function readCell(bytes: Uint8Array, at: number, charactersAt: number): number {
+function cellEnd(bytes: Uint8Array, at: number, charactersAt: number): number {
   const head = bytes[at] ?? 0;
   if (head < 0x61 || head > 0x78) return -1;
   const length = head < 0x78 ? head - 0x60 : bytes[at + 1] ?? 0;
@@ -255,24 +303,17 @@ function readCell(bytes: Uint8Array, at: number, charactersAt: number): number {
   return end;
 }
 
-/** Where an entry with so many elements ends, from its length in bytes on; −1 when it is wrong. */
-function readPayload(
-  bytes: Uint8Array,
-  at: number,
-  elements: number,
-  integer: IntegerReader,
-): number {
-  let end = integer.read(bytes, at);
-  if (end < 0 || integer.high >= 0x20_0000) return -1;
-  end = readAddress(bytes, end);
-  if (elements > 5 && end >= 0) end = integer.read(bytes, end);
-  if (elements > 6 && end >= 0) end = readAddress(bytes, end);
-  return end;
+/** Where the address that begins at `at` ends; −1 when there is none. */
+function addressEnd(bytes: Uint8Array, at: number): number {
+  const end = at + ENCODED_ADDRESS;
+  const is = at >= 0 && bytes[at] === 0x58 && bytes[at + 1] === 33 && bytes[at + 2] === 0x1e;
+  return is && end <= bytes.length ? end : -1;
 }
 
-function readAddress(bytes: Uint8Array, at: number): number {
-  const is = bytes[at] === 0x58 && bytes[at + 1] === 33 && bytes[at + 2] === 0x1e;
-  return is && at + 35 <= bytes.length ? at + 35 : -1;
+/** Where the text that begins at `at` has its characters. */
+export function textStart(bytes: Uint8Array, at: number): number {
+  const head = bytes[at] ?? 0;
+  return at + (head < 0x78 ? 1 : head === 0x78 ? 2 : head === 0x79 ? 3 : 5);
 }
 
 /** The order of two ranges of bytes. */

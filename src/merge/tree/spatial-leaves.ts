@@ -4,6 +4,7 @@
  * @module
  */
 
+import { CborWriter } from "../../encoding/cbor-writer.ts";
 import { decodeIndexPage } from "../../model/index-page.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { compareLeaves, Undecided } from "./leaf-comparison.ts";
@@ -23,28 +24,35 @@ type SpatialLeaves = Required<Pick<TreeFormat<PageEntry>, "compareLeaves" | "gro
 
 /** The methods of one Track's format; they share the leaves that were measured. */
 export function spatialLeaves(modality: string, pageTarget: number): SpatialLeaves {
-  const kept = new RecentlyUsed<LeafShape>(KEPT_LEAVES);
+  /** Measured leaves, with what the page above said when it was last found to be true. */
+  const kept = new RecentlyUsed<{ readonly shape: LeafShape; readonly child: TreeChild }>(
+    KEPT_LEAVES,
+  );
   const tail = leafTail(modality);
+  const writer = new CborWriter(pageTarget + 256);
 
   /** The shape of a sound leaf; undefined when it cannot be measured. */
-  const measure = (child: TreeChild, bytes: Uint8Array): LeafShape | undefined =>
-    inPage(NAME, child, () => {
-      const shape = kept.get(child.page) ?? leafShape(bytes, child.page, tail);
+  const measure = (child: TreeChild, bytes: Uint8Array): LeafShape | undefined => {
+    const known = kept.get(child.page);
+    if (known?.child === child) return known.shape;
+    return inPage(NAME, child, () => {
+      const shape = known?.shape ?? leafShape(bytes, child.page, tail);
       if (shape === undefined) {
         // Decoding tells what is wrong with it.
         decodeIndexPage(bytes, { kind: "spatial-bucket", modality, path: child.page });
         return undefined;
       }
       checkChild(NAME, shape.child, child);
-      kept.set(child.page, shape);
+      kept.set(child.page, { shape, child });
       return shape;
     });
+  };
 
   return {
     async compareLeaves(base, side, load) {
       const open = async (child: TreeChild): Promise<LeafShape> => {
         const known = kept.get(child.page);
-        const bytes = known?.bytes ?? await load(child.page);
+        const bytes = known?.shape.bytes ?? await load(child.page);
         // Comparisons that go on at once come to a leaf at once: one of them has measured it by now.
         const shape = measure(child, bytes);
         if (shape === undefined) throw new Undecided();
@@ -55,7 +63,7 @@ export function spatialLeaves(modality: string, pageTarget: number): SpatialLeav
     },
     growLeaf(bytes, child, added) {
       const shape = measure(child, bytes);
-      return shape === undefined ? undefined : growLeaf(shape, added, tail, pageTarget);
+      return shape === undefined ? undefined : growLeaf(shape, added, tail, pageTarget, writer);
     },
   };
 }
