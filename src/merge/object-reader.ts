@@ -8,6 +8,7 @@ import type { Address } from "../encoding/address.ts";
 import type { CallOptions, Connector } from "../store/connector.ts";
 import { getObject } from "../store/objects.ts";
 import { requestKind } from "../store/statistics.ts";
+import { RecentlyUsed } from "./recently-used.ts";
 
 /** Reads the object at `path` whose bytes hash to `address`. */
 export type ReadObject = (path: string, address: Address) => Promise<Uint8Array>;
@@ -18,8 +19,8 @@ export const CACHE_BYTES = 256 * 1024 * 1024;
 const PAGE_CACHE_BYTES = 24 * 1024 * 1024;
 
 /**
- * A reader with a cache of `cacheBytes`, and one for pages; what was asked for longest ago is
- * dropped first.
+ * A reader with a cache of `cacheBytes`, and one for pages; what was not asked for of late is
+ * dropped.
  * @throws DreamDBError object-missing, hash-mismatch and what the store throws
  */
 export function createObjectReader(
@@ -37,42 +38,25 @@ export function createObjectReader(
 }
 
 class Cache {
-  readonly #most: number;
-  readonly #readings = new Map<string, Promise<Uint8Array>>();
-  /** Bytes of what has been read, what was asked for longest ago first. */
-  readonly #sizes = new Map<string, number>();
-  #held = 0;
+  readonly #kept: RecentlyUsed<Promise<Uint8Array>>;
+  /** What is being read, and what could not be. */
+  readonly #reading = new Map<string, Promise<Uint8Array>>();
 
   constructor(most: number) {
-    this.#most = most;
+    this.#kept = new RecentlyUsed(most);
   }
 
   get(path: string, read: () => Promise<Uint8Array>): Promise<Uint8Array> {
-    const known = this.#readings.get(path);
-    if (known === undefined) return this.#read(path, read);
-    const size = this.#sizes.get(path);
-    if (size !== undefined) {
-      this.#sizes.delete(path);
-      this.#sizes.set(path, size);
-    }
-    return known;
-  }
-
-  #read(path: string, read: () => Promise<Uint8Array>): Promise<Uint8Array> {
+    const known = this.#kept.get(path) ?? this.#reading.get(path);
+    if (known !== undefined) return known;
     const reading = read().then((found) => {
       // Of a Buffer `slice` would be a view, and a key of a few bytes keep a whole page in memory.
       const bytes = new Uint8Array(found.buffer, found.byteOffset, found.byteLength);
-      this.#sizes.set(path, bytes.length);
-      this.#held += bytes.length;
-      for (const [oldest, size] of this.#sizes) {
-        if (this.#held <= this.#most) break;
-        this.#held -= size;
-        this.#sizes.delete(oldest);
-        this.#readings.delete(oldest);
-      }
+      this.#kept.set(path, reading, bytes.length);
+      this.#reading.delete(path);
       return bytes;
     });
-    this.#readings.set(path, reading);
+    this.#reading.set(path, reading);
     return reading;
   }
 }

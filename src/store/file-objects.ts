@@ -22,7 +22,7 @@ import { findSyncFileSystem } from "./sync-file-system.ts";
 import type { SyncFileSystem } from "./sync-file-system.ts";
 
 /** From so many files on, syncing the file system once is quicker than syncing each. */
-const MANY = 512;
+const MANY = 128;
 
 /** An object whose bytes are in a temporary file. */
 interface UnnamedObject {
@@ -66,7 +66,8 @@ export class FileObjects {
 
   /** The bytes of an object, with a name or without, or undefined when there is none. */
   async read(file: string): Promise<Uint8Array | undefined> {
-    const unnamed = await this.#unnamed.get(file)?.catch(() => undefined);
+    const whole = this.#unnamed.get(file);
+    const unnamed = whole === undefined ? undefined : await whole.catch(() => undefined);
     const bytes = unnamed === undefined ? undefined : await readIfPresent(unnamed.temporary);
     // It may have got its name since.
     return bytes ?? await readIfPresent(file);

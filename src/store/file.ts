@@ -235,7 +235,7 @@ export class FileConnector implements Connector {
   ): Promise<T> {
     return await this.#openFiles.run(async () => {
       try {
-        await this.#checkRoot();
+        if (!this.#rootChecked) await this.#checkRoot();
         return await work();
       } catch (error) {
         throw fileFailure(error, action, file);

@@ -9,7 +9,7 @@ import type { Connector } from "./connector.ts";
 /** Lets at most `size` tasks run at once; the others wait in the order in which they came. */
 export class Semaphore {
   readonly #size: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new WaitingLine();
   #running = 0;
 
   constructor(size: number) {
@@ -20,37 +20,79 @@ export class Semaphore {
   /** Runs `task` when there is room. A task whose signal is aborted while it waits never starts. */
   async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#running >= this.#size) await waitIn(this.#waiting, signal);
+    if (this.#running >= this.#size) await this.#waiting.wait(signal);
     else this.#running++;
     try {
       signal?.throwIfAborted();
       return await task();
     } finally {
-      const next = this.#waiting.shift();
       // The place is handed over, so that a newcomer cannot overtake.
-      if (next === undefined) this.#running--;
-      else next();
+      if (!this.#waiting.next()) this.#running--;
     }
   }
 }
 
-/**
- * Waits at the end of `queue` until called from there; leaves it when `signal` is aborted.
- * @throws the reason of `signal`
- */
-export function waitIn(queue: (() => void)[], signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const start = () => {
-      signal?.removeEventListener("abort", leave);
-      resolve();
-    };
-    const leave = () => {
-      queue.splice(queue.indexOf(start), 1);
-      reject(signal?.reason);
-    };
-    signal?.addEventListener("abort", leave, { once: true });
-    queue.push(start);
-  });
+interface Waiter {
+  readonly signal: AbortSignal | undefined;
+  readonly start: () => void;
+  readonly leave: (reason: unknown) => void;
+}
+
+interface Watch {
+  /** How many wait with the signal. */
+  count: number;
+  readonly onAbort: () => void;
+}
+
+/** Those who wait for their turn, first come, first served. */
+export class WaitingLine {
+  #waiting: Waiter[] = [];
+  /** One listener for each signal, however many wait with it. */
+  readonly #watched = new Map<AbortSignal, Watch>();
+
+  /** How many wait. */
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Waits for the turn.
+   * @throws the reason of `signal`, when it is aborted before
+   */
+  wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((start, leave) => {
+      this.#waiting.push({ signal, start, leave });
+      if (signal === undefined) return;
+      const watch = this.#watched.get(signal);
+      if (watch !== undefined) watch.count++;
+      else {
+        const onAbort = () => this.#leave(signal);
+        this.#watched.set(signal, { count: 1, onAbort });
+        signal.addEventListener("abort", onAbort, { once: true });
+      }
+    });
+  }
+
+  /** Gives the first one the turn; false when nobody waits. */
+  next(): boolean {
+    const first = this.#waiting.shift();
+    if (first === undefined) return false;
+    const { signal, start } = first;
+    const watch = signal === undefined ? undefined : this.#watched.get(signal);
+    if (signal !== undefined && watch !== undefined && --watch.count === 0) {
+      signal.removeEventListener("abort", watch.onAbort);
+      this.#watched.delete(signal);
+    }
+    start();
+    return true;
+  }
+
+  #leave(aborted: AbortSignal): void {
+    const leaving = this.#waiting.filter(({ signal }) => signal === aborted);
+    this.#waiting = this.#waiting.filter(({ signal }) => signal !== aborted);
+    this.#watched.delete(aborted);
+    for (const { leave } of leaving) leave(aborted.reason);
+  }
 }
 
 /**

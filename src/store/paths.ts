@@ -18,20 +18,15 @@ export const LOCK_FOLDER = ".dreamdb-cas-locks";
 /** The folder of every Fragment, whatever its anchor (FORMAT 1.2). */
 const FRAGMENT_FOLDER = "0000000000000000";
 
-// Printable ASCII without space, upper case and backslash.
-const PATH = /^[!-@[\]^-~]+(?:\/[!-@[\]^-~]+)*$/;
+/** Segments of printable ASCII without space, upper case, slash and backslash, none of them empty. */
+const PATH = /^[!-.0-@[\]^-~]+(?:\/[!-.0-@[\]^-~]+)*$/;
 
 /**
  * Checks a path as the reference does (lower-case ASCII), and that it stays below the root.
  * @throws DreamDBError malformed-object
  */
 export function checkPath(path: string): string {
-  if (
-    PATH.test(path) && !path.includes("..") && !path.startsWith("/") && !path.endsWith("/") &&
-    !path.includes("//") && !path.split("/").includes(".")
-  ) {
-    return path;
-  }
+  if (PATH.test(path) && !path.includes("..") && !`/${path}/`.includes("/./")) return path;
   throw new DreamDBError({
     code: "malformed-object",
     kind: "path",

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { waitIn } from "./limit.ts";
+import { WaitingLine } from "./limit.ts";
 
 /** A limit that follows what the store can take. */
 export class AdaptiveLimit {
   readonly #ceiling: number;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new WaitingLine();
   #limit: number;
   #running = 0;
   /** Number of the request that was started last, and of the one after which a decrease counts. */
@@ -59,15 +59,10 @@ export class AdaptiveLimit {
       this.#running++;
       return;
     }
-    await waitIn(this.#waiting, signal);
+    await this.#waiting.wait(signal);
   }
 
   #admit(): void {
-    while (this.#running < this.limit) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#running++;
-      next();
-    }
+    while (this.#running < this.limit && this.#waiting.next()) this.#running++;
   }
 }

@@ -27,15 +27,19 @@ export interface StoreStatistics {
 
 /** The kind of the object at `path` (FORMAT 1.2). */
 export function requestKind(path: string): RequestKind {
-  const [first, modality, folder, address] = path.split("/");
-  if (first === "refs") return "ref";
-  if (first === "manifests") return "manifest";
-  if (address === undefined || folder === undefined) return "other";
+  if (path.startsWith("refs/")) return "ref";
+  if (path.startsWith("manifests/")) return "manifest";
+  // timeline/modality/folder/address; without `split`, as this is asked twice for every page.
+  const modalityAt = path.indexOf("/") + 1;
+  const folderAt = path.indexOf("/", modalityAt) + 1;
+  const folderEnd = path.indexOf("/", folderAt);
+  if (modalityAt === 0 || folderAt === 0 || folderEnd < 0) return "other";
+  const folder = path.slice(folderAt, folderEnd);
   if (folder === "track") return "track";
   if (folder === "index" || folder === "video-item-key-index") return "page";
   if (folder === "bucket" || folder === "vectors") return "bucket";
   // The folder of Fragments is sixteen zeros and would pass for a cell.
-  if (modality?.startsWith("embedding.") && /^[01]+$/.test(folder)) return "bucket";
+  if (path.startsWith("embedding.", modalityAt) && /^[01]+$/.test(folder)) return "bucket";
   return "other";
 }
 

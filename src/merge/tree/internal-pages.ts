@@ -7,7 +7,7 @@
 import type { Address } from "../../encoding/address.ts";
 import type { ChildRecords } from "../../model/child-records.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { RecentlyUsed } from "./recently-used.ts";
+import { RecentlyUsed } from "../recently-used.ts";
 import type { TreeChild, TreePage } from "./tree-format.ts";
 
 /** An internal page of a tree. */

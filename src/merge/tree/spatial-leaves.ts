@@ -12,7 +12,7 @@ import { growLeaf } from "./leaf-growth.ts";
 import { leafShape, leafTail } from "./leaf-shape.ts";
 import type { LeafShape } from "./leaf-shape.ts";
 import { readAhead } from "./read-ahead.ts";
-import { RecentlyUsed } from "./recently-used.ts";
+import { RecentlyUsed } from "../recently-used.ts";
 import { checkChild, inPage } from "./tree-format.ts";
 import type { TreeChild, TreeFormat } from "./tree-format.ts";
 
