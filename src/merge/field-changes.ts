@@ -133,12 +133,19 @@ export async function findChanges(
   for (const shared of sides.shared) {
     const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
     const from = await loader.content(binding, kind);
-    const keys = new Set<string>();
     const grown = differing.filter(({ branch }) => shared.positions.includes(branch.side.position));
-    for (const { branch } of grown) {
-      const base = await loader.content(branch.base, kind);
-      for (const { bytes } of (await base.difference(from)).added) keys.add(bytesKey(bytes));
+    const bases = new Set(
+      await Promise.all(grown.map(({ branch }) => loader.content(branch.base, kind))),
+    );
+    // What the base of one of them has was not added in shared history: trunk may have replaced it
+    // before the base of another.
+    let keys: ReadonlySet<string> | undefined;
+    for (const base of bases) {
+      const { added } = await base.difference(from);
+      const own = new Set(added.map(({ bytes }) => bytesKey(bytes)));
+      keys = keys === undefined ? own : new Set([...keys].filter((key) => own.has(key)));
     }
+    keys ??= new Set();
     for (const { branch } of grown) {
       const { position } = branch.side;
       const own = await loader.content(branch.binding, kind);

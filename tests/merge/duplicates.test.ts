@@ -224,6 +224,35 @@ describe("records of shared history that one branch has changed", () => {
   });
 });
 
+describe("branches that share history but have different bases merge", () => {
+  /** w0 is what w2 and trunk are together, trunk having rewritten its base since w2 was forked. */
+  const joined = async () => {
+    const store = await forked(2);
+    await store.append("trunk", rowsFrom(store.fields, 4, 8));
+    await store.branch("w2");
+    await store.compact("trunk");
+    await store.append("w2", rowsFrom(store.fields, 10, 14));
+    expectMerged(await store.merge(["w2", "trunk"], { ref: "w0" }));
+    await store.append("trunk", rowsFrom(store.fields, 20, 22));
+    await store.append("w1", rowsFrom(store.fields, 30, 32));
+    return store;
+  };
+  const common = [...range(0, 8), ...range(10, 14), ...range(20, 22)];
+  const rows = [
+    [["w0", "w2"], common],
+    [["w2", "w0"], common],
+    [["w0", "w1", "w2"], [...common, ...range(30, 32)]],
+    [["w2", "w1", "w0"], [...common, ...range(30, 32)]],
+  ] as const;
+  for (const buckets of ["fuse", "keep"] as const) {
+    test.each(rows)(`%j, --buckets=${buckets}`, async (branches, records) => {
+      const store = await joined();
+      expectMerged(await store.merge(branches, { buckets }));
+      await expectTrunk(store, records);
+    });
+  }
+});
+
 describe("equal Items are taken once when that is allowed", () => {
   const cases: readonly {
     readonly name: string;
