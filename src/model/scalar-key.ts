@@ -5,7 +5,9 @@
  * @module
  */
 
+import { CborCursor } from "../encoding/cbor-cursor.ts";
 import { decodeCanonical } from "../encoding/cbor-decode.ts";
+import { MAJOR } from "../encoding/cbor-head.ts";
 import { describeValue, malformedObject } from "./malformed.ts";
 import type { Subject } from "./malformed.ts";
 
@@ -64,10 +66,11 @@ export function sortKey(
     const sortable = integerSortKey(key);
     if (sortable !== undefined) return sortable;
   }
-  const value = decodeScalarKey(key, subject.path);
-  if (algorithm === "dreamdb.btree-string" && typeof value === "string") {
-    return key.subarray(textHeadLength(key));
+  if (algorithm === "dreamdb.btree-string") {
+    const text = textOf(key);
+    if (text !== undefined) return text;
   }
+  const value = decodeScalarKey(key, subject.path);
   if (algorithm === "dreamdb.btree-float64" && typeof value === "number") {
     return floatSortKey(value);
   }
@@ -113,9 +116,10 @@ function floatSortKey(value: number): Uint8Array {
   return sortable;
 }
 
-/** Bytes of the CBOR head of a text. */
-function textHeadLength(key: Uint8Array): number {
-  const argument = (key[0] ?? 0) & 0x1f;
-  if (argument < 24) return 1;
-  return 1 + 2 ** (argument - 24);
+/** The UTF-8 of a canonical text, as a view of the key; undefined for any other key. */
+function textOf(key: Uint8Array): Uint8Array | undefined {
+  const cursor = new CborCursor(key);
+  if (key.length === 0 || cursor.peekMajor() !== MAJOR.text) return undefined;
+  const text = cursor.readTextBytes();
+  return cursor.done ? text : undefined;
 }

@@ -20,7 +20,7 @@ import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { OrderedAlgorithm } from "../../model/scalar-key.ts";
 import { CountingMeter } from "./counting-meter.ts";
-import { InternalPages, recordsOf } from "./internal-pages.ts";
+import { KeptPages, recordsOf } from "./kept-pages.ts";
 import type { TreeFormat, TreePage } from "./tree-format.ts";
 
 const EMPTY = new Uint8Array(0);
@@ -42,7 +42,7 @@ export function btreeFormat(
     canonical: true,
     key: (entry) => entry.sort,
     entry: (entry) => btreeEntry(algorithm, entry),
-    internals: new InternalPages(),
+    kept: new KeptPages(),
     decode(bytes, height, address, like = []): TreePage<BtreeEntry> {
       const page = decodeBtreePage(bytes, {
         algorithm,

@@ -56,8 +56,8 @@ export async function* diffIndexes<Entry extends PageEntry>(
       return;
     }
   }
-  const before = new RunCursor(runs(format, base, ofBase, load));
-  const after = new RunCursor(runs(format, side, ofSide, load));
+  const before = new RunCursor(runs(format, base, ofBase, load, true));
+  const after = new RunCursor(runs(format, side, ofSide, load, false));
   try {
     for (;;) {
       if (!before.ready) await before.refill();
@@ -128,7 +128,7 @@ async function openBoth<Entry extends PageEntry>(
       level.pages,
       options.concurrency ?? CONCURRENCY,
       async (child) => {
-        const page = await loadPage(format, load, child, level.height, like);
+        const page = await loadPage(format, load, child, level.height, { like });
         if (!page.leaf) checkChildren(format, level.tree, page.children.length, child);
         return page;
       },
@@ -196,8 +196,9 @@ function runs<Entry extends PageEntry>(
   source: IndexSource,
   level: Frontier | undefined,
   load: PageLoader,
+  keepLeaf: boolean,
 ): Runs<Entry> {
-  if (level !== undefined) return loadLeaves(format, load, level.pages);
+  if (level !== undefined) return loadLeaves(format, load, level.pages, { keepLeaf });
   return "entries" in source ? [sortedEntries(format, source.entries)] : [];
 }
 

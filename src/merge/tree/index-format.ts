@@ -17,7 +17,7 @@ import type { IndexChild } from "../../model/index-page.ts";
 import { malformedObject } from "../../model/malformed.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { InternalPages, recordsOf } from "./internal-pages.ts";
+import { KeptPages, recordsOf } from "./kept-pages.ts";
 import { spatialLeaves } from "./spatial-leaves.ts";
 import type { PageMeter, TreeChild, TreeFormat, TreePage } from "./tree-format.ts";
 
@@ -48,7 +48,7 @@ export function indexFormat(
     ...(spatial ? spatialLeaves(modality, pageTarget) : {}),
     key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
-    internals: new InternalPages(),
+    kept: new KeptPages(),
     decode(bytes, height, address, like = []): TreePage<PageEntry> {
       const page = decodeIndexPage(bytes, {
         kind,

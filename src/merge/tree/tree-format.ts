@@ -14,7 +14,7 @@ import type { ChildRecords } from "../../model/child-records.ts";
 import type { PageChild, PageEntry } from "../../model/page-entry.ts";
 import type { IndexDifference } from "./entry-sets.ts";
 import type { GrownLeaf } from "./leaf-growth.ts";
-import type { InternalPages } from "./internal-pages.ts";
+import type { KeptPages } from "./kept-pages.ts";
 
 /** Reads a page; the caller checks the hash, bounds concurrency and may cache. */
 export type PageLoader = (address: Address) => Promise<Uint8Array>;
@@ -66,8 +66,8 @@ export interface TreeFormat<Entry extends PageEntry> {
   /** Whether the reference, too, builds the tree as a whole when it merges (PAGED 7 and 8). */
   readonly canonical: boolean;
 
-  /** Decoded internal pages that are kept, of formats that keep them. */
-  readonly internals?: InternalPages | undefined;
+  /** Decoded pages that are kept, of formats that keep them. */
+  readonly kept?: KeptPages<Entry> | undefined;
 
   /** The cell or sort key of an entry; undefined in trees that are ordered by time alone. */
   key(entry: Entry): Uint8Array | undefined;
@@ -140,9 +140,16 @@ export function detach<Entry extends PageEntry>(format: TreeFormat<Entry>, entry
   return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
 }
 
+/** How to load a page. */
+export interface LoadOptions<Entry extends PageEntry> {
+  /** Pages of the same level of another tree; see `decode`. */
+  readonly like?: readonly TreePage<Entry>[] | undefined;
+  /** Whether a decoded leaf is kept, for a tree that is read again; internal pages always are. */
+  readonly keepLeaf?: boolean | undefined;
+}
+
 /**
  * Loads a page and checks it against what the page above said about it.
- * @param like pages of the same level of another tree; see `decode`
  * @throws DreamDBError malformed-cbor, malformed-object, and what `load` throws
  */
 export async function loadPage<Entry extends PageEntry>(
@@ -150,17 +157,16 @@ export async function loadPage<Entry extends PageEntry>(
   load: PageLoader,
   child: TreeChild,
   height: number,
-  like?: readonly TreePage<Entry>[],
+  { like, keepLeaf = false }: LoadOptions<Entry> = {},
 ): Promise<TreePage<Entry>> {
-  const known = height > 1 ? format.internals?.get(child.page, height) : undefined;
-  let page: TreePage<Entry>;
-  if (known !== undefined) page = known;
-  else {
+  const kept = height > 1 || keepLeaf ? format.kept : undefined;
+  let page = kept?.get(child.page, height);
+  if (page === undefined) {
     const bytes = await load(child.page);
     page = inPage(format.name, child, () => format.decode(bytes, height, child.page, like));
   }
   checkChild(format.name, format.childOf(page, child.page), child);
-  if (known === undefined && !page.leaf) format.internals?.keep(child.page, height, page);
+  kept?.keep(child.page, height, page);
   return page;
 }
 

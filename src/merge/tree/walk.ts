@@ -27,6 +27,14 @@ export interface TreeStatistics {
   readonly fanout: number;
 }
 
+/** How to load leaves. */
+export interface LeafOptions {
+  /** Leaves to load ahead of the one that is being read. */
+  readonly readAhead?: number | undefined;
+  /** Whether decoded leaves are kept; see `loadPage`. */
+  readonly keepLeaf?: boolean | undefined;
+}
+
 const READ_AHEAD = 8;
 
 /**
@@ -42,7 +50,7 @@ export async function* walkLeaves<Entry extends PageEntry>(
 ): AsyncGenerator<readonly Entry[], TreeStatistics> {
   const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
   const leaves = leafPages(format, tree, load, options, counter);
-  for await (const entries of loadLeaves(format, load, leaves, options.readAhead)) {
+  for await (const entries of loadLeaves(format, load, leaves, options)) {
     counter.leaves++;
     counter.entries += entries.length;
     yield entries;
@@ -79,16 +87,19 @@ export async function* loadLeaves<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   load: PageLoader,
   leaves: AsyncIterable<TreeChild> | Iterable<TreeChild>,
-  readAhead = READ_AHEAD,
+  { readAhead = READ_AHEAD, keepLeaf = false }: LeafOptions = {},
 ): AsyncGenerator<readonly Entry[]> {
   // Bytes are read ahead and decoded in their turn: decoded entries take many times as much memory.
-  const pending: { readonly leaf: TreeChild; readonly bytes: Promise<Uint8Array> }[] = [];
+  const pending: {
+    readonly leaf: TreeChild;
+    readonly bytes: Promise<Uint8Array> | undefined;
+  }[] = [];
   let last: Entry | undefined;
   const take = async (): Promise<readonly Entry[]> => {
     const next = pending.shift();
     if (next === undefined) return [];
     const { leaf, bytes } = next;
-    const page = await loadPage(format, () => bytes, leaf, 1);
+    const page = await loadPage(format, (address) => bytes ?? load(address), leaf, 1, { keepLeaf });
     const entries = page.leaf ? page.entries : [];
     const first = entries[0];
     if (last !== undefined && first !== undefined && format.compareRegion(last, first) > 0) {
@@ -102,9 +113,10 @@ export async function* loadLeaves<Entry extends PageEntry>(
     return entries;
   };
   for await (const leaf of leaves) {
-    const bytes = load(leaf.page);
+    const known = keepLeaf && format.kept?.get(leaf.page, 1) !== undefined;
+    const bytes = known ? undefined : load(leaf.page);
     // A failure is thrown when its turn comes; until then it must not count as unhandled.
-    bytes.catch(() => {});
+    bytes?.catch(() => {});
     pending.push({ leaf, bytes });
     if (pending.length > readAhead) yield await take();
   }
