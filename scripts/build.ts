@@ -33,6 +33,8 @@ export function compile(outfile: string, build: Build): boolean {
     "--compile",
     "--minify",
     "--bytecode",
+    // Most merges are over before compiled code has paid for its compilation.
+    "--compile-jit-policy=5",
     "--format=esm",
     "--sourcemap",
     // Without these two the executable would obey a .env or bunfig.toml of any folder it is started in.

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { statSync } from "node:fs";
+import { exists, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { equalBytes } from "../encoding/bytes.ts";
@@ -78,7 +78,9 @@ export class FileObjects {
    * @throws DreamDBError hash-mismatch when other bytes are there
    */
   async write(path: string, file: string, bytes: Uint8Array): Promise<"written" | "present"> {
-    const found = this.#unnamed.has(file) ? undefined : await readIfPresent(file);
+    const found = this.#unnamed.has(file) || !await isThere(file)
+      ? undefined
+      : await readIfPresent(file);
     if (found !== undefined && isObject(path, found, bytes)) {
       this.#unsynced.add(file);
       this.#unsyncedFolders.add(dirname(file));
@@ -195,6 +197,11 @@ function isObject(path: string, found: Uint8Array, bytes: Uint8Array): boolean {
   if (equalBytes(found, bytes)) return true;
   if (found.some((byte) => byte !== 0)) throw differentBytes(path);
   return false;
+}
+
+/** Whether there is a file. Most are not there, and a failure to read costs far more than this. */
+function isThere(file: string): Promise<boolean> {
+  return new Promise((resolve) => exists(file, resolve));
 }
 
 async function readIfPresent(file: string): Promise<Uint8Array | undefined> {

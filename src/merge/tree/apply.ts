@@ -126,17 +126,16 @@ async function rewriteLeaf<Entry extends PageEntry>(
   batch: Batch<Entry>,
 ): Promise<readonly TreeChild[]> {
   const { format, sink } = work;
-  const bytes = await work.load(child.page);
-  if (batch.removed.length === 0) {
-    const grown = format.growLeaf?.(bytes, child, batch.added);
-    if (grown !== undefined) {
-      const page = addressOf(grown.bytes);
-      await sink(page, grown.bytes);
-      work.entryCount += batch.added.length;
-      return [{ ...grown.child, page }];
-    }
+  const grown = batch.removed.length > 0
+    ? undefined
+    : await format.growLeaf?.(child, batch.added, work.load);
+  if (grown !== undefined) {
+    const page = addressOf(grown.bytes);
+    await sink(page, grown.bytes);
+    work.entryCount += batch.added.length;
+    return [{ ...grown.child, page }];
   }
-  const page = await loadPage(format, () => Promise.resolve(bytes), child, 1);
+  const page = await loadPage(format, work.load, child, 1);
   const entries = page.leaf ? page.entries : [];
   const kept = withoutRemoved(entries, batch.removed);
   if (kept.length === entries.length && batch.added.length === 0) return [child];

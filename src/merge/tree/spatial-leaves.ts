@@ -14,7 +14,7 @@ import type { LeafShape } from "./leaf-shape.ts";
 import { readAhead } from "./read-ahead.ts";
 import { RecentlyUsed } from "../recently-used.ts";
 import { checkChild, inPage } from "./tree-format.ts";
-import type { TreeChild, TreeFormat } from "./tree-format.ts";
+import type { PageLoader, TreeChild, TreeFormat } from "./tree-format.ts";
 
 /** How many measured leaves are kept, each for the next branch that is compared with it. */
 const KEPT_LEAVES = 1_024;
@@ -48,21 +48,24 @@ export function spatialLeaves(modality: string, pageTarget: number): SpatialLeav
     });
   };
 
+  const open = async (child: TreeChild, load: PageLoader): Promise<LeafShape | undefined> => {
+    const bytes = kept.get(child.page)?.shape.bytes ?? await load(child.page);
+    // Comparisons that go on at once come to a leaf at once: one of them has measured it by now.
+    return measure(child, bytes);
+  };
+
   return {
     async compareLeaves(base, side, load) {
-      const open = async (child: TreeChild): Promise<LeafShape> => {
-        const known = kept.get(child.page);
-        const bytes = known?.shape.bytes ?? await load(child.page);
-        // Comparisons that go on at once come to a leaf at once: one of them has measured it by now.
-        const shape = measure(child, bytes);
+      const openBase = async (child: TreeChild): Promise<LeafShape> => {
+        const shape = await open(child, load);
         if (shape === undefined) throw new Undecided();
         return shape;
       };
-      const read = async (child: TreeChild) => ({ child, bytes: await load(child.page) });
-      return await compareLeaves(readAhead(base, open), readAhead(side, read), tail);
+      const openSide = async (child: TreeChild) => ({ child, bytes: await load(child.page) });
+      return await compareLeaves(readAhead(base, openBase), readAhead(side, openSide), tail);
     },
-    growLeaf(bytes, child, added) {
-      const shape = measure(child, bytes);
+    async growLeaf(child, added, load) {
+      const shape = await open(child, load);
       return shape === undefined ? undefined : growLeaf(shape, added, tail, pageTarget, writer);
     },
   };

@@ -98,9 +98,13 @@ export interface TreeFormat<Entry extends PageEntry> {
   /**
    * Puts entries, in the order of a leaf, into a leaf that stays one page; undefined when the leaf
    * has to be decoded for it.
-   * @throws DreamDBError malformed-object
+   * @throws DreamDBError malformed-object, and what `load` throws
    */
-  growLeaf?(bytes: Uint8Array, child: TreeChild, added: readonly Entry[]): GrownLeaf | undefined;
+  growLeaf?(
+    child: TreeChild,
+    added: readonly Entry[],
+    load: PageLoader,
+  ): Promise<GrownLeaf | undefined>;
   encodeLeaf(entries: readonly Entry[]): Uint8Array;
   encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
   /** What the page above says about this one; shares no memory with the page. */
