@@ -36,6 +36,15 @@ const TWO_32 = 0x1_0000_0000;
 /** The least argument that needs one, two, four and eight bytes. */
 const LEAST_ARGUMENTS = [24, 0x100, 0x1_0000, TWO_32] as const;
 
+/** An entry of an index or the like; see `view`. */
+const FEW_BYTES = 512;
+
+/** The unsigned 32-bit number at `at`. */
+function word(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0)) >>> 0;
+}
+
 /** What `CborCursor` reads with; every method throws DreamDBError malformed-cbor. */
 export abstract class CborHeadReader {
   readonly bytes: Uint8Array;
@@ -43,14 +52,19 @@ export abstract class CborHeadReader {
   offset: number;
   /** Set when a text passed by began with a byte order mark, U+FEFF. */
   sawByteOrderMark = false;
-  protected readonly view: DataView;
-  /** The argument of the last eight-byte head as two halves, exact where the number is not. */
+  /** Where the argument of the last eight-byte head stands, exact where the number is not. */
   private longAt = 0;
+  private wholeView: DataView | undefined;
 
   constructor(bytes: Uint8Array, offset: number) {
     this.bytes = bytes;
     this.offset = offset;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Made when first asked for: for an entry of a few bytes it costs more than reading it. */
+  protected get view(): DataView {
+    const { buffer, byteOffset, byteLength } = this.bytes;
+    return this.wholeView ??= new DataView(buffer, byteOffset, byteLength);
   }
 
   /** The first byte of the next item. */
@@ -110,16 +124,19 @@ export abstract class CborHeadReader {
   }
 
   private bigEndian(at: number, width: number): number {
-    if (width === 1) return this.view.getUint8(at);
-    if (width === 2) return this.view.getUint16(at);
-    if (width === 4) return this.view.getUint32(at);
+    const { bytes } = this;
+    if (width === 1) return bytes[at] ?? 0;
+    if (width === 2) return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+    if (width === 4) return word(bytes, at);
     this.longAt = at;
-    return this.view.getUint32(at) * TWO_32 + this.view.getUint32(at + 4);
+    return word(bytes, at) * TWO_32 + word(bytes, at + 4);
   }
 
   /** The argument of the last eight-byte head. */
   protected exact(): bigint {
-    return this.view.getBigUint64(this.longAt);
+    const { bytes, longAt } = this;
+    if (bytes.length > FEW_BYTES) return this.view.getBigUint64(longAt);
+    return (BigInt(word(bytes, longAt)) << 32n) | BigInt(word(bytes, longAt + 4));
   }
 
   /** Reads the head of a string and checks that the string is there. */

@@ -20,13 +20,17 @@ const SHORT_TEXT = 64;
 /** A growing piece of canonical CBOR. */
 export class CborWriter {
   private buffer: Uint8Array;
-  private view: DataView;
+  private wholeView: DataView | undefined;
   private end = 0;
 
   /** `capacity`: bytes to begin with. */
   constructor(capacity = 256) {
     this.buffer = new Uint8Array(Math.max(capacity, 16));
-    this.view = new DataView(this.buffer.buffer);
+  }
+
+  /** Made when first asked for: only floats need it, and it costs more than a short item. */
+  private get view(): DataView {
+    return this.wholeView ??= new DataView(this.buffer.buffer);
   }
 
   /** Bytes written so far. */
@@ -178,16 +182,17 @@ export class CborWriter {
       this.end = at + 2;
     } else if (value < 0x1_0000) {
       this.buffer[at] = major | 25;
-      this.view.setUint16(at + 1, value);
+      this.buffer[at + 1] = value >>> 8;
+      this.buffer[at + 2] = value;
       this.end = at + 3;
     } else if (value < TWO_32) {
       this.buffer[at] = major | 26;
-      this.view.setUint32(at + 1, value);
+      this.word(at + 1, value);
       this.end = at + 5;
     } else {
       this.buffer[at] = major | 27;
-      this.view.setUint32(at + 1, Math.floor(value / TWO_32));
-      this.view.setUint32(at + 5, value >>> 0);
+      this.word(at + 1, Math.floor(value / TWO_32));
+      this.word(at + 5, value >>> 0);
       this.end = at + 9;
     }
   }
@@ -198,8 +203,17 @@ export class CborWriter {
     }
     if (argument > MAX_UINT) throw cannotWrite(`the integer ${argument}`, "64 bits");
     this.buffer[this.end] = major | 27;
-    this.view.setBigUint64(this.end + 1, argument);
+    this.word(this.end + 1, Number(argument >> 32n));
+    this.word(this.end + 5, Number(argument & 0xffff_ffffn));
     this.end += 9;
+  }
+
+  private word(at: number, value: number): void {
+    const { buffer } = this;
+    buffer[at] = value >>> 24;
+    buffer[at + 1] = value >>> 16;
+    buffer[at + 2] = value >>> 8;
+    buffer[at + 3] = value;
   }
 
   private reserve(length: number): void {
@@ -208,7 +222,7 @@ export class CborWriter {
     const grown = new Uint8Array(Math.max(needed, this.buffer.length * 2));
     grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
-    this.view = new DataView(grown.buffer);
+    this.wholeView = undefined;
   }
 }
 

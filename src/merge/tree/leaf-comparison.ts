@@ -14,12 +14,13 @@
  * @module
  */
 
-import { commonPrefix, compareBytes, lastAtMost } from "../../encoding/bytes.ts";
+import { commonPrefix, lastAtMost } from "../../encoding/bytes.ts";
 import { comparePageEntries } from "../../model/index-leaf.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { compareSets } from "./entry-sets.ts";
 import type { IndexDifference } from "./entry-sets.ts";
 import {
+  compareRanges,
   EntryReader,
   halves,
   IntegerReader,
@@ -432,7 +433,11 @@ function sameText(a: CellText, b: CellText): boolean {
 
 /** The order of two cells: that of their characters. */
 function compareText(a: CellText, b: CellText): number {
-  return compareBytes(characters(a), characters(b));
+  const aStart = textStart(a.bytes, a.at);
+  const bStart = textStart(b.bytes, b.at);
+  const aLength = a.at + a.length - aStart;
+  const bLength = b.at + b.length - bStart;
+  return compareRanges(a.bytes, aStart, aLength, b.bytes, bStart, bLength);
 }
 
 function isCell(cell: CellText, key: Uint8Array | undefined): boolean {
@@ -440,10 +445,6 @@ function isCell(cell: CellText, key: Uint8Array | undefined): boolean {
   const at = textStart(cell.bytes, cell.at);
   return cell.at + cell.length - at === key.length &&
     sameBytes(cell.bytes, at, key, 0, key.length);
-}
-
-function characters({ bytes, at, length }: CellText): Uint8Array {
-  return bytes.subarray(textStart(bytes, at), at + length);
 }
 
 function startOf({ starts }: LeafShape, index: number): bigint {

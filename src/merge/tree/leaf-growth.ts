@@ -8,7 +8,7 @@ import type { CborWriter } from "../../encoding/cbor-writer.ts";
 import { writeLeafEntry } from "../../model/index-leaf.ts";
 import { writeLeafHead } from "../../model/index-page.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { halves } from "./leaf-shape.ts";
+import { compareRanges, halves } from "./leaf-shape.ts";
 import type { LeafShape } from "./leaf-shape.ts";
 import type { TreeChild } from "./tree-format.ts";
 
@@ -93,10 +93,7 @@ function compareAt(
 ): number {
   const begin = cellAt[index] ?? 0;
   const length = (startAt[index] ?? 0) - begin;
-  for (let at = 0; at < length && at < cell.length; at++) {
-    const difference = (bytes[begin + at] ?? 0) - (cell[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return length - cell.length || (starts[2 * index] ?? 0) - startHigh ||
+  return compareRanges(bytes, begin, length, cell, 0, cell.length) ||
+    (starts[2 * index] ?? 0) - startHigh ||
     (starts[2 * index + 1] ?? 0) - startLow;
 }

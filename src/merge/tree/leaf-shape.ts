@@ -129,7 +129,8 @@ export function leafShape(
     }
     if (index > 0) {
       const [from, to] = [cellAt[index - 1] ?? 0, startAt[index - 1] ?? 0];
-      const order = compareRanges(bytes, from, to, entry.cellAt, entry.startAt);
+      const length = entry.startAt - entry.cellAt;
+      const order = compareRanges(bytes, from, to - from, bytes, entry.cellAt, length);
       if (order > 0) return undefined;
       if (order < 0) cellFirst[index] = index;
       else {
@@ -317,16 +318,16 @@ export function textStart(bytes: Uint8Array, at: number): number {
 }
 
 /** The order of two ranges of bytes. */
-function compareRanges(
-  bytes: Uint8Array,
+export function compareRanges(
+  a: Uint8Array,
   aStart: number,
-  aEnd: number,
+  aLength: number,
+  b: Uint8Array,
   bStart: number,
-  bEnd: number,
+  bLength: number,
 ): number {
-  const [aLength, bLength] = [aEnd - aStart, bEnd - bStart];
   for (let index = 0; index < aLength && index < bLength; index++) {
-    const difference = (bytes[aStart + index] ?? 0) - (bytes[bStart + index] ?? 0);
+    const difference = (a[aStart + index] ?? 0) - (b[bStart + index] ?? 0);
     if (difference !== 0) return difference;
   }
   return aLength - bLength;
