@@ -130,10 +130,15 @@ async function rewriteLeaf<Entry extends PageEntry>(
     ? undefined
     : await format.growLeaf?.(child, batch.added, work.load);
   if (grown !== undefined) {
-    const page = addressOf(grown.bytes);
-    await sink(page, grown.bytes);
     work.entryCount += batch.added.length;
-    return [{ ...grown.child, page }];
+    work.pageCount += grown.length - 1;
+    const pages: TreeChild[] = [];
+    for (const leaf of grown) {
+      const page = addressOf(leaf.bytes);
+      await sink(page, leaf.bytes);
+      pages.push({ ...leaf.child, page });
+    }
+    return pages;
   }
   const page = await loadPage(format, work.load, child, 1);
   const entries = page.leaf ? page.entries : [];

@@ -226,7 +226,8 @@ async function without<Entry extends PageEntry>(
 ): Promise<readonly Entry[]> {
   const left: Entry[] = [];
   for (const entry of entries) {
-    if (!await skipped.holds(entry, onlyTimed)) left.push(detach(format, entry));
+    const holds = skipped.holds(entry, onlyTimed);
+    if (holds === false || (holds !== true && !await holds)) left.push(detach(format, entry));
   }
   return left;
 }

@@ -8,25 +8,20 @@ import type { CborWriter } from "../../encoding/cbor-writer.ts";
 import { writeLeafEntry } from "../../model/index-leaf.ts";
 import { writeLeafHead } from "../../model/index-page.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
+import { cutLeaf } from "./leaf-cut.ts";
+import type { NewLeaf } from "./leaf-cut.ts";
 import { compareRanges, halves } from "./leaf-shape.ts";
 import type { LeafShape } from "./leaf-shape.ts";
-import type { TreeChild } from "./tree-format.ts";
-
-/** A leaf with more entries than before. */
-export interface GrownLeaf {
-  readonly bytes: Uint8Array;
-  /** What a page above has to say about the leaf, but for its address. */
-  readonly child: Omit<TreeChild, "page">;
-}
 
 /**
- * The leaf with `added` put in, existing entries before new ones that sort the same.
+ * The leaves that take the place of a leaf when `added` is put in, existing entries before new ones
+ * that sort the same: one, or several when it becomes too large.
  *
  * @param added in the order of a leaf, with absolute times
  * @param tail see `leafTail`
- * @param pageTarget bytes that the leaf must not exceed
+ * @param pageTarget bytes that a leaf of several entries does not exceed
  * @param writer what to write with; its content is lost
- * @returns undefined when it has to be cut or all of its starts have to be written anew
+ * @returns undefined when the entries have to be decoded for it
  */
 export function growLeaf(
   shape: LeafShape,
@@ -34,20 +29,35 @@ export function growLeaf(
   tail: Uint8Array,
   pageTarget: number,
   writer: CborWriter,
-): GrownLeaf | undefined {
-  const { bytes, head, offsets, child } = shape;
-  let { end } = head;
-  for (const entry of added) {
-    if (entry.start < head.start) return undefined;
-    if (entry.end > end) end = entry.end;
-  }
-  const entryCount = head.count + added.length;
-  writer.clear();
-  writeLeafHead(writer, head.start, end, entryCount);
-  let copied = head.entriesAt;
+): readonly NewLeaf[] | undefined {
+  const placed: (readonly [place: number, entry: PageEntry])[] = [];
   let place = 0;
   for (const entry of added) {
     place = placeOf(shape, entry, place);
+    placed.push([place, entry]);
+  }
+  const whole = putIn(shape, placed, tail, pageTarget, writer);
+  return whole === undefined ? cutLeaf(shape, placed, tail, pageTarget, writer) : [whole];
+}
+
+/** The leaf with entries put in; undefined when it is too large or its `t_min` changes. */
+function putIn(
+  { bytes, head, offsets, child }: LeafShape,
+  placed: readonly (readonly [place: number, entry: PageEntry])[],
+  tail: Uint8Array,
+  pageTarget: number,
+  writer: CborWriter,
+): NewLeaf | undefined {
+  let { end } = head;
+  for (const [, entry] of placed) {
+    if (entry.start < head.start) return undefined;
+    if (entry.end > end) end = entry.end;
+  }
+  const entryCount = head.count + placed.length;
+  writer.clear();
+  writeLeafHead(writer, head.start, end, entryCount);
+  let copied = head.entriesAt;
+  for (const [place, entry] of placed) {
     const at = offsets[place] ?? 0;
     writer.raw(bytes.subarray(copied, at));
     copied = at;
@@ -57,17 +67,10 @@ export function growLeaf(
   writer.raw(bytes.subarray(copied, offsets[head.count]));
   writer.raw(tail);
   if (writer.length > pageTarget) return undefined;
-  const [first, last] = [added[0], added.at(-1)];
-  return {
-    bytes: writer.finish(),
-    child: {
-      low: first !== undefined && placeOf(shape, first, 0) === 0 ? first.group.slice() : child.low,
-      high: last !== undefined && place === head.count ? last.group.slice() : child.high,
-      start: head.start,
-      end,
-      entryCount,
-    },
-  };
+  const [first, last] = [placed[0], placed.at(-1)];
+  const low = first?.[0] === 0 ? first[1].group.slice() : child.low;
+  const high = last?.[0] === head.count ? last[1].group.slice() : child.high;
+  return { bytes: writer.finish(), child: { low, high, start: head.start, end, entryCount } };
 }
 
 /** How many of the entries from `from` on, and those before it, do not come after `entry`. */

@@ -16,6 +16,11 @@ import type { PageLoader, TreeChild, TreeFormat } from "./tree-format.ts";
 
 const NONE = new Uint8Array(0);
 
+interface SkippedPage {
+  readonly child: TreeChild;
+  readonly height: number;
+}
+
 /** Shared pages of one level. */
 interface SkippedLevel {
   readonly height: number;
@@ -48,24 +53,41 @@ export class SkippedPages<Entry extends PageEntry> {
   }
 
   /**
-   * Whether a shared page holds `entry`.
+   * Whether a shared page holds `entry`; nearly always no page has to be read for the answer.
    * @param onlyTimed asks only pages whose times are known, where asking is cheap
    */
-  async holds(entry: Entry, onlyTimed: boolean): Promise<boolean> {
+  holds(entry: Entry, onlyTimed: boolean): boolean | Promise<boolean> {
+    const pages = this.#candidates(entry, onlyTimed);
+    return pages.length > 0 && this.#anyHolds(pages, entry);
+  }
+
+  /** The shared pages that can hold `entry`, as far as the pages above them tell. */
+  #candidates(entry: Entry, onlyTimed: boolean): readonly SkippedPage[] {
     const key = this.#format.key(entry);
+    const found: SkippedPage[] = [];
     for (const level of this.#levels) {
       if (!level.sorted) {
         level.byKey.sort(comparePageChildren);
         level.byTime.sort(comparePageChildren);
         level.sorted = true;
       }
-      for (const child of key === undefined ? [] : withEdge(level.byKey, key)) {
-        if (onlyTimed && child.start === undefined) continue;
-        if (meets(child, entry) && await this.#holdsBelow(child, level.height, entry)) return true;
+      const put = (child: TreeChild): void => {
+        if (meets(child, entry)) found.push({ child, height: level.height });
+      };
+      if (key === undefined) eachAround(level.byTime, entry, put);
+      else {
+        eachWithEdge(level.byKey, key, (child) => {
+          if (!onlyTimed || child.start !== undefined) put(child);
+        });
+        for (const child of level.byTime) put(child);
       }
-      for (const child of key === undefined ? around(level.byTime, entry) : level.byTime) {
-        if (meets(child, entry) && await this.#holdsBelow(child, level.height, entry)) return true;
-      }
+    }
+    return found;
+  }
+
+  async #anyHolds(pages: readonly SkippedPage[], entry: Entry): Promise<boolean> {
+    for (const { child, height } of pages) {
+      if (await this.#holdsBelow(child, height, entry)) return true;
     }
     return false;
   }
@@ -99,30 +121,38 @@ function countFirst(
 }
 
 /**
- * The pages that begin or end with a key. No entry of another page stands strictly inside of what a
- * page spans, so others cannot hold it.
+ * Calls `use` with the pages that begin or end with a key. No entry of another page stands strictly
+ * inside of what a page spans, so others cannot hold it.
  */
-function* withEdge(pages: readonly TreeChild[], key: Uint8Array): Generator<TreeChild> {
+function eachWithEdge(
+  pages: readonly TreeChild[],
+  key: Uint8Array,
+  use: (page: TreeChild) => void,
+): void {
   const first = countFirst(pages, ({ low = NONE }) => compareBytes(low, key) < 0);
   for (let index = first - 1; index >= 0; index--) {
     const page = pages[index];
     if (page?.high === undefined || compareBytes(page.high, key) < 0) break;
-    yield page;
+    use(page);
   }
   for (let index = first; index < pages.length; index++) {
     const page = pages[index];
     if (page?.low === undefined || compareBytes(page.low, key) > 0) break;
-    yield page;
+    use(page);
   }
 }
 
-/** The pages of a tree ordered by time that can hold an entry with this start. */
-function* around(pages: readonly TreeChild[], entry: PageEntry): Generator<TreeChild> {
+/** Calls `use` with the pages of a tree ordered by time that can hold an entry with this start. */
+function eachAround(
+  pages: readonly TreeChild[],
+  entry: PageEntry,
+  use: (page: TreeChild) => void,
+): void {
   const count = countFirst(pages, ({ start = 0n }) => start <= entry.start);
   for (let index = count - 1; index >= 0; index--) {
     const page = pages[index];
     if (page === undefined) return;
-    yield page;
+    use(page);
     // Starts ascend from leaf to leaf: an earlier page can hold the entry only if this one begins with it.
     if ((page.start ?? 0n) < entry.start) return;
   }

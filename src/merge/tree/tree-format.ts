@@ -13,7 +13,7 @@ import { malformedObject } from "../../model/malformed.ts";
 import type { ChildRecords } from "../../model/child-records.ts";
 import type { PageChild, PageEntry } from "../../model/page-entry.ts";
 import type { IndexDifference } from "./entry-sets.ts";
-import type { GrownLeaf } from "./leaf-growth.ts";
+import type { NewLeaf } from "./leaf-cut.ts";
 import type { KeptPages } from "./kept-pages.ts";
 
 /** Reads a page; the caller checks the hash, bounds concurrency and may cache. */
@@ -96,15 +96,15 @@ export interface TreeFormat<Entry extends PageEntry> {
     load: PageLoader,
   ): Promise<IndexDifference<Entry> | undefined>;
   /**
-   * Puts entries, in the order of a leaf, into a leaf that stays one page; undefined when the leaf
-   * has to be decoded for it.
+   * The leaves that take the place of a leaf when entries, in the order of a leaf, are put in;
+   * undefined when the leaf has to be decoded for it.
    * @throws DreamDBError malformed-object, and what `load` throws
    */
   growLeaf?(
     child: TreeChild,
     added: readonly Entry[],
     load: PageLoader,
-  ): Promise<GrownLeaf | undefined>;
+  ): Promise<readonly NewLeaf[] | undefined>;
   encodeLeaf(entries: readonly Entry[]): Uint8Array;
   encodeInternal(children: readonly TreeChild[], height: number): Uint8Array;
   /** What the page above says about this one; shares no memory with the page. */

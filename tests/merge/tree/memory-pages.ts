@@ -46,7 +46,7 @@ function entry(kind: EntryKind, fields: readonly CborValue[]): IndexEntry {
 }
 
 /** The entry of a bucket; `number` tells entries with the same cell and time apart. */
-export function spatialEntry(cell: string, tick: number, number: number): IndexEntry {
+export function spatialEntry(cell: string, tick: number | bigint, number: number): IndexEntry {
   const start = BASE_TIME + BigInt(tick);
   return entry("spatial-bucket", [cell, start, start + 2n, 200n, numbered(number)]);
 }
