@@ -21,13 +21,13 @@ export type Address = string & { readonly [brand]: "Address" };
 export const ADDRESS_BYTES = 33;
 const ADDRESS_CHARACTERS = 53;
 const HASH_TAG = 0x1e;
+/** Where an address is put together before it is spelled. */
+const scratch = /* @__PURE__ */ new Uint8Array(ADDRESS_BYTES).fill(HASH_TAG, 0, 1);
 
 /** The address of an object with these bytes. */
 export function addressOf(objectBytes: Uint8Array): Address {
-  const bytes = new Uint8Array(ADDRESS_BYTES);
-  bytes[0] = HASH_TAG;
-  bytes.set(blake3(objectBytes), 1);
-  return encodeBase32(bytes) as Address;
+  scratch.set(blake3(objectBytes), 1);
+  return encodeBase32(scratch) as Address;
 }
 
 /**

@@ -19,8 +19,11 @@ interface Addon {
 export function loadNativeBlake3(): ((bytes: Uint8Array) => Uint8Array) | undefined {
   try {
     const addon: Addon = require("@napi-rs/blake-hash");
-    return (bytes) =>
-      new Uint8Array(addon.blake3(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)));
+    return (bytes) => {
+      const { buffer, byteOffset, byteLength } = bytes;
+      const input = Buffer.isBuffer(bytes) ? bytes : Buffer.from(buffer, byteOffset, byteLength);
+      return new Uint8Array(addon.blake3(input));
+    };
   } catch {
     return undefined;
   }

@@ -51,7 +51,7 @@ export async function* diffIndexes<Entry extends PageEntry>(
   if (ofBase !== undefined && ofSide !== undefined) {
     const found = await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
     if (found !== undefined) {
-      const difference = await withoutSkipped(format, skipped, found);
+      const difference = await withoutSkipped(skipped, found);
       if (isDifference(difference)) yield difference;
       return;
     }
@@ -75,8 +75,8 @@ export async function* diffIndexes<Entry extends PageEntry>(
       while (!after.take(belongs, ownRegion)) await after.refill();
       const found = compareSets(oldRegion, ownRegion);
       if (!isDifference(found)) continue;
-      const difference = await withoutSkipped(format, skipped, found);
-      if (isDifference(difference)) yield difference;
+      const difference = await withoutSkipped(skipped, found);
+      if (isDifference(difference)) yield detached(format, difference);
     }
   } finally {
     await before.close();
@@ -206,20 +206,26 @@ function isDifference<Entry extends PageEntry>(found: IndexDifference<Entry>): b
   return found.added.length > 0 || found.removed.length > 0;
 }
 
+function detached<Entry extends PageEntry>(
+  format: TreeFormat<Entry>,
+  { added, removed }: IndexDifference<Entry>,
+): IndexDifference<Entry> {
+  const copy = (entry: Entry) => detach(format, entry);
+  return { added: added.map(copy), removed: removed.map(copy) };
+}
+
 /** A difference without what stands in a shared page, too. */
 async function withoutSkipped<Entry extends PageEntry>(
-  format: TreeFormat<Entry>,
   skipped: SkippedPages<Entry>,
   { added, removed }: IndexDifference<Entry>,
 ): Promise<IndexDifference<Entry>> {
   return {
-    added: await without(format, skipped, added, true),
-    removed: await without(format, skipped, removed, false),
+    added: await without(skipped, added, true),
+    removed: await without(skipped, removed, false),
   };
 }
 
 async function without<Entry extends PageEntry>(
-  format: TreeFormat<Entry>,
   skipped: SkippedPages<Entry>,
   entries: readonly Entry[],
   onlyTimed: boolean,
@@ -227,7 +233,7 @@ async function without<Entry extends PageEntry>(
   const left: Entry[] = [];
   for (const entry of entries) {
     const holds = skipped.holds(entry, onlyTimed);
-    if (holds === false || (holds !== true && !await holds)) left.push(detach(format, entry));
+    if (holds === false || (holds !== true && !await holds)) left.push(entry);
   }
   return left;
 }

@@ -66,8 +66,8 @@ export class Undecided extends Error {}
  * Compares the leaves that two trees do not share.
  *
  * @param tail what follows the entries of every leaf: the Track's modality
- * @returns entries in the order of the leaves, as views of pages; undefined when the leaves have to
- * be decoded to tell
+ * @returns entries in the order of the leaves, with memory of their own; undefined when the leaves
+ * have to be decoded to tell
  * @throws what reading the leaves throws
  */
 export async function compareLeaves(

@@ -88,7 +88,7 @@ export interface TreeFormat<Entry extends PageEntry> {
   ): TreePage<Entry>;
   /**
    * What leaves of two trees have that the others lack, when their bytes show it; undefined when
-   * they have to be decoded to tell. Entries may share memory with pages.
+   * they have to be decoded to tell. Entries share no memory with pages.
    */
   compareLeaves?(
     base: readonly TreeChild[],
