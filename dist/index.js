@@ -53717,7 +53717,7 @@ __export(exports_platform, {
 });
 
 // action/main.ts
-import process4 from "node:process";
+import process5 from "node:process";
 import { setTimeout as delay4 } from "node:timers/promises";
 
 // src/cli/version.ts
@@ -53802,7 +53802,7 @@ function progressLog(log, now) {
 
 // action/run.ts
 import { resolve } from "node:path";
-import process2 from "node:process";
+import process3 from "node:process";
 
 // src/model/ref-name.ts
 var SEGMENT = /^[a-z0-9_@-]{1,64}$/;
@@ -54276,7 +54276,7 @@ function redactor(environment) {
 // src/store/limit.ts
 class Semaphore {
   #size;
-  #waiting = [];
+  #waiting = new WaitingLine;
   #running = 0;
   constructor(size) {
     if (!Number.isInteger(size) || size < 1)
@@ -54286,33 +54286,59 @@ class Semaphore {
   async run(task, signal) {
     signal?.throwIfAborted();
     if (this.#running >= this.#size)
-      await this.#enqueue(signal);
+      await this.#waiting.wait(signal);
     else
       this.#running++;
     try {
       signal?.throwIfAborted();
       return await task();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined)
+      if (!this.#waiting.next())
         this.#running--;
-      else
-        next();
     }
   }
-  #enqueue(signal) {
-    return new Promise((resolve, reject) => {
-      const start = () => {
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(start);
+}
+
+class WaitingLine {
+  #waiting = [];
+  #watched = new Map;
+  get length() {
+    return this.#waiting.length;
+  }
+  wait(signal) {
+    return new Promise((start, leave) => {
+      this.#waiting.push({ signal, start, leave });
+      if (signal === undefined)
+        return;
+      const watch = this.#watched.get(signal);
+      if (watch !== undefined)
+        watch.count++;
+      else {
+        const onAbort = () => this.#leave(signal);
+        this.#watched.set(signal, { count: 1, onAbort });
+        signal.addEventListener("abort", onAbort, { once: true });
+      }
     });
+  }
+  next() {
+    const first = this.#waiting.shift();
+    if (first === undefined)
+      return false;
+    const { signal, start } = first;
+    const watch = signal === undefined ? undefined : this.#watched.get(signal);
+    if (signal !== undefined && watch !== undefined && --watch.count === 0) {
+      signal.removeEventListener("abort", watch.onAbort);
+      this.#watched.delete(signal);
+    }
+    start();
+    return true;
+  }
+  #leave(aborted) {
+    const leaving = this.#waiting.filter(({ signal }) => signal === aborted);
+    this.#waiting = this.#waiting.filter(({ signal }) => signal !== aborted);
+    this.#watched.delete(aborted);
+    for (const { leave } of leaving)
+      leave(aborted.reason);
   }
 }
 async function mapConcurrent(items, limit, task, signal) {
@@ -54352,20 +54378,23 @@ function holding(connector) {
 
 // src/store/statistics.ts
 function requestKind(path) {
-  const [first, modality, folder, address] = path.split("/");
-  if (first === "refs")
+  if (path.startsWith("refs/"))
     return "ref";
-  if (first === "manifests")
+  if (path.startsWith("manifests/"))
     return "manifest";
-  if (address === undefined || folder === undefined)
+  const modalityAt = path.indexOf("/") + 1;
+  const folderAt = path.indexOf("/", modalityAt) + 1;
+  const folderEnd = path.indexOf("/", folderAt);
+  if (modalityAt === 0 || folderAt === 0 || folderEnd < 0)
     return "other";
+  const folder = path.slice(folderAt, folderEnd);
   if (folder === "track")
     return "track";
   if (folder === "index" || folder === "video-item-key-index")
     return "page";
   if (folder === "bucket" || folder === "vectors")
     return "bucket";
-  if (modality?.startsWith("embedding.") && /^[01]+$/.test(folder))
+  if (path.startsWith("embedding.", modalityAt) && /^[01]+$/.test(folder))
     return "bucket";
   return "other";
 }
@@ -54459,9 +54488,11 @@ function withWriteOnce(connector) {
 }
 
 // src/encoding/base32.ts
+import { Buffer as Buffer2 } from "node:buffer";
 var ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 var BITS = 5;
-var PAIRS = Array.from({ length: 1024 }, (_, value) => ALPHABET.charAt(value >>> BITS) + ALPHABET.charAt(value & 31));
+var PAIRS = /* @__PURE__ */ Uint16Array.from({ length: 1024 }, (_, value) => ALPHABET.charCodeAt(value >>> BITS) << 8 | ALPHABET.charCodeAt(value & 31));
+var scratch = /* @__PURE__ */ Buffer2.alloc(256);
 var VALUES = /* @__PURE__ */ (() => {
   const values = new Uint8Array(128).fill(255);
   for (let value = 0;value < ALPHABET.length; value++)
@@ -54469,7 +54500,9 @@ var VALUES = /* @__PURE__ */ (() => {
   return values;
 })();
 function encodeBase32(bytes) {
-  let text = "";
+  const length = Math.ceil(bytes.length * 8 / BITS);
+  const text = length < scratch.length ? scratch : Buffer2.alloc(length + 1);
+  let at = 0;
   let pending = 0;
   let pendingBits = 0;
   for (let index = 0;index < bytes.length; index++) {
@@ -54477,18 +54510,18 @@ function encodeBase32(bytes) {
     pendingBits += 8;
     if (pendingBits >= 2 * BITS) {
       pendingBits -= 2 * BITS;
-      text += PAIRS[pending >>> pendingBits & 1023];
+      const pair = PAIRS[pending >>> pendingBits & 1023] ?? 0;
+      text[at++] = pair >>> 8;
+      text[at++] = pair & 255;
       pending &= (1 << pendingBits) - 1;
     }
   }
-  if (pendingBits >= BITS) {
-    pendingBits -= BITS;
-    text += ALPHABET.charAt(pending >>> pendingBits & 31);
-    pending &= (1 << pendingBits) - 1;
+  if (pendingBits > 0) {
+    const pair = PAIRS[pending << 2 * BITS - pendingBits & 1023] ?? 0;
+    text[at++] = pair >>> 8;
+    text[at++] = pair & 255;
   }
-  if (pendingBits > 0)
-    text += ALPHABET.charAt(pending << BITS - pendingBits & 31);
-  return text;
+  return text.toString("latin1", 0, length);
 }
 function decodeBase32(text) {
   const length = Math.floor(text.length * BITS / 8);
@@ -55009,11 +55042,15 @@ class _BLAKE3 extends _BLAKE2 {
 var blake3 = /* @__PURE__ */ createHasher((opts = {}) => new _BLAKE3(opts));
 
 // src/encoding/blake3-native.ts
-import { Buffer as Buffer2 } from "node:buffer";
+import { Buffer as Buffer3 } from "node:buffer";
 function loadNativeBlake3() {
   try {
     const addon = __require("@napi-rs/blake-hash");
-    return (bytes) => new Uint8Array(addon.blake3(Buffer2.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)));
+    return (bytes) => {
+      const { buffer, byteOffset, byteLength } = bytes;
+      const input = Buffer3.isBuffer(bytes) ? bytes : Buffer3.from(buffer, byteOffset, byteLength);
+      return new Uint8Array(addon.blake3(input));
+    };
   } catch {
     return;
   }
@@ -55037,11 +55074,10 @@ function nativeHash() {
 var ADDRESS_BYTES = 33;
 var ADDRESS_CHARACTERS = 53;
 var HASH_TAG = 30;
+var scratch2 = /* @__PURE__ */ new Uint8Array(ADDRESS_BYTES).fill(HASH_TAG, 0, 1);
 function addressOf(objectBytes) {
-  const bytes = new Uint8Array(ADDRESS_BYTES);
-  bytes[0] = HASH_TAG;
-  bytes.set(blake32(objectBytes), 1);
-  return encodeBase32(bytes);
+  scratch2.set(blake32(objectBytes), 1);
+  return encodeBase32(scratch2);
 }
 function addressFromBytes(bytes) {
   if (bytes.length !== ADDRESS_BYTES) {
@@ -55144,10 +55180,13 @@ function asCount(subject, name, value) {
 }
 function asAddress(subject, name, value) {
   const bytes = asBytes(subject, name, value);
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `${name} is ${bytes.length} bytes beginning with ${bytes[0] ?? "nothing"}`, "an address: 33 bytes, the first of them 0x1e");
-  }
+  requireAddress(subject, name, bytes);
   return addressFromBytes(bytes);
+}
+function requireAddress(subject, name, bytes) {
+  if (bytes.length === 33 && bytes[0] === 30)
+    return;
+  throw malformedObject(subject, `${name} is ${bytes.length} bytes beginning with ${bytes[0] ?? "nothing"}`, "an address: 33 bytes, the first of them 0x1e");
 }
 function checkKeys(subject, name, map, required, optional = []) {
   for (const key of required) {
@@ -56382,10 +56421,10 @@ try {
 } catch (error) {}
 var extensions;
 var extensionClasses;
-var Buffer3 = typeof globalThis === "object" && globalThis.Buffer;
-var hasNodeBuffer = typeof Buffer3 !== "undefined";
-var ByteArrayAllocate = hasNodeBuffer ? Buffer3.allocUnsafeSlow : Uint8Array;
-var ByteArray = hasNodeBuffer ? Buffer3 : Uint8Array;
+var Buffer4 = typeof globalThis === "object" && globalThis.Buffer;
+var hasNodeBuffer = typeof Buffer4 !== "undefined";
+var ByteArrayAllocate = hasNodeBuffer ? Buffer4.allocUnsafeSlow : Uint8Array;
+var ByteArray = hasNodeBuffer ? Buffer4 : Uint8Array;
 var MAX_STRUCTURES = 256;
 var MAX_BUFFER_SIZE = hasNodeBuffer ? 4294967296 : 2144337920;
 var throwOnIterable;
@@ -57510,7 +57549,7 @@ function typedArrayEncoder(tag, size) {
       let length = typedArray.byteLength;
       let offset = typedArray.byteOffset || 0;
       let buffer = typedArray.buffer || typedArray;
-      encode(hasNodeBuffer ? Buffer3.from(buffer, offset, length) : new Uint8Array(buffer, offset, length));
+      encode(hasNodeBuffer ? Buffer4.from(buffer, offset, length) : new Uint8Array(buffer, offset, length));
     }
   };
 }
@@ -57587,7 +57626,7 @@ function malformedCbor(offset, found, expected) {
 }
 
 // src/encoding/cbor-float.ts
-var scratch = new DataView(new ArrayBuffer(8));
+var scratch3 = new DataView(new ArrayBuffer(8));
 function floatWidth(value) {
   if (Math.fround(value) !== value)
     return 8;
@@ -57596,8 +57635,8 @@ function floatWidth(value) {
 function halfBits(value) {
   if (Math.fround(value) !== value)
     return;
-  scratch.setFloat32(0, value);
-  const bits = scratch.getUint32(0);
+  scratch3.setFloat32(0, value);
+  const bits = scratch3.getUint32(0);
   const sign = bits >>> 16 & 32768;
   if ((bits & 2147483647) === 0)
     return sign;
@@ -57624,12 +57663,12 @@ function halfValue(bits) {
 }
 
 // src/encoding/bytes.ts
-import { Buffer as Buffer4 } from "node:buffer";
+import { Buffer as Buffer5 } from "node:buffer";
 var LOOP_LIMIT = 64;
 function compareBytes(a, b) {
   const shared = Math.min(a.length, b.length);
   if (shared > LOOP_LIMIT)
-    return Buffer4.compare(a, b);
+    return Buffer5.compare(a, b);
   for (let index = 0;index < shared; index++) {
     const difference = (a[index] ?? 0) - (b[index] ?? 0);
     if (difference !== 0)
@@ -57659,7 +57698,50 @@ function bytesKey(bytes) {
   return asBuffer(bytes).toString("latin1");
 }
 function asBuffer(bytes) {
-  return Buffer4.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Buffer5.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+var FIRST_BLOCK = 512;
+var LARGEST_BLOCK = 1 << 20;
+function commonPrefix(a, aStart, b, bStart) {
+  const limit = Math.min(a.length - aStart, b.length - bStart);
+  let matched = 0;
+  let block = FIRST_BLOCK;
+  while (matched < limit) {
+    let length = Math.min(block, limit - matched);
+    if (sameBlock(a, aStart + matched, b, bStart + matched, length)) {
+      matched += length;
+      block = Math.min(block * 4, LARGEST_BLOCK);
+      continue;
+    }
+    while (length > LOOP_LIMIT) {
+      const half = length >> 1;
+      if (sameBlock(a, aStart + matched, b, bStart + matched, half)) {
+        matched += half;
+        length -= half;
+      } else
+        length = half;
+    }
+    while (a[aStart + matched] === b[bStart + matched])
+      matched++;
+    return matched;
+  }
+  return matched;
+}
+var { compare } = Buffer5.prototype;
+function sameBlock(a, aStart, b, bStart, length) {
+  return compare.call(a, b, bStart, bStart + length, aStart, aStart + length) === 0;
+}
+function lastAtMost(ascending, limit) {
+  let low = 0;
+  let high = ascending.length - 1;
+  while (low < high) {
+    const middle = low + high + 1 >> 1;
+    if ((ascending[middle] ?? 0) <= limit)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
 }
 
 // src/encoding/utf8.ts
@@ -57734,17 +57816,24 @@ var MAJOR_NAMES = [
 ];
 var TWO_32 = 4294967296;
 var LEAST_ARGUMENTS = [24, 256, 65536, TWO_32];
+var FEW_BYTES = 512;
+function word(bytes, at) {
+  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
+}
 
 class CborHeadReader {
   bytes;
   offset;
   sawByteOrderMark = false;
-  view;
   longAt = 0;
+  wholeView;
   constructor(bytes, offset) {
     this.bytes = bytes;
     this.offset = offset;
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+  get view() {
+    const { buffer, byteOffset, byteLength } = this.bytes;
+    return this.wholeView ??= new DataView(buffer, byteOffset, byteLength);
   }
   first() {
     const first = this.bytes[this.offset];
@@ -57784,17 +57873,21 @@ class CborHeadReader {
     return value;
   }
   bigEndian(at, width) {
+    const { bytes } = this;
     if (width === 1)
-      return this.view.getUint8(at);
+      return bytes[at] ?? 0;
     if (width === 2)
-      return this.view.getUint16(at);
+      return (bytes[at] ?? 0) << 8 | (bytes[at + 1] ?? 0);
     if (width === 4)
-      return this.view.getUint32(at);
+      return word(bytes, at);
     this.longAt = at;
-    return this.view.getUint32(at) * TWO_32 + this.view.getUint32(at + 4);
+    return word(bytes, at) * TWO_32 + word(bytes, at + 4);
   }
   exact() {
-    return this.view.getBigUint64(this.longAt);
+    const { bytes, longAt } = this;
+    if (bytes.length > FEW_BYTES)
+      return this.view.getBigUint64(longAt);
+    return BigInt(word(bytes, longAt)) << 32n | BigInt(word(bytes, longAt + 4));
   }
   stringLength(major) {
     const at = this.offset;
@@ -57827,6 +57920,12 @@ class CborHeadReader {
 
 // src/encoding/cbor-value.ts
 var MAX_DEPTH = 64;
+var CBOR_X_OPTIONS = {
+  useRecords: false,
+  tagUint8Array: false,
+  variableMapSize: true,
+  mapsAsObjects: false
+};
 
 // src/encoding/cbor-cursor.ts
 var FALSE = 244;
@@ -58019,12 +58118,7 @@ class CborCursor extends CborHeadReader {
 }
 
 // src/encoding/cbor-decode.ts
-var decoder3 = new Decoder({
-  useRecords: false,
-  tagUint8Array: false,
-  variableMapSize: true,
-  mapsAsObjects: false
-});
+var decoder3 = new Decoder(CBOR_X_OPTIONS);
 function decodeCanonical(bytes, options = {}) {
   const scan = new CborCursor(bytes, 0, options);
   scan.skip();
@@ -58092,11 +58186,13 @@ var SHORT_TEXT2 = 64;
 
 class CborWriter {
   buffer;
-  view;
+  wholeView;
   end = 0;
   constructor(capacity = 256) {
     this.buffer = new Uint8Array(Math.max(capacity, 16));
-    this.view = new DataView(this.buffer.buffer);
+  }
+  get view() {
+    return this.wholeView ??= new DataView(this.buffer.buffer);
   }
   get length() {
     return this.end;
@@ -58171,6 +58267,9 @@ class CborWriter {
       buffer[at++] = source[index] ?? 0;
     this.end = at;
   }
+  clear() {
+    this.end = 0;
+  }
   finish() {
     return this.buffer.slice(0, this.end);
   }
@@ -58208,16 +58307,17 @@ class CborWriter {
       this.end = at + 2;
     } else if (value < 65536) {
       this.buffer[at] = major | 25;
-      this.view.setUint16(at + 1, value);
+      this.buffer[at + 1] = value >>> 8;
+      this.buffer[at + 2] = value;
       this.end = at + 3;
     } else if (value < TWO_322) {
       this.buffer[at] = major | 26;
-      this.view.setUint32(at + 1, value);
+      this.word(at + 1, value);
       this.end = at + 5;
     } else {
       this.buffer[at] = major | 27;
-      this.view.setUint32(at + 1, Math.floor(value / TWO_322));
-      this.view.setUint32(at + 5, value >>> 0);
+      this.word(at + 1, Math.floor(value / TWO_322));
+      this.word(at + 5, value >>> 0);
       this.end = at + 9;
     }
   }
@@ -58228,8 +58328,16 @@ class CborWriter {
     if (argument > MAX_UINT)
       throw cannotWrite(`the integer ${argument}`, "64 bits");
     this.buffer[this.end] = major | 27;
-    this.view.setBigUint64(this.end + 1, argument);
+    this.word(this.end + 1, Number(argument >> 32n));
+    this.word(this.end + 5, Number(argument & 0xffffffffn));
     this.end += 9;
+  }
+  word(at, value) {
+    const { buffer } = this;
+    buffer[at] = value >>> 24;
+    buffer[at + 1] = value >>> 16;
+    buffer[at + 2] = value >>> 8;
+    buffer[at + 3] = value;
   }
   reserve(length) {
     const needed = this.end + length;
@@ -58238,7 +58346,7 @@ class CborWriter {
     const grown = new Uint8Array(Math.max(needed, this.buffer.length * 2));
     grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
-    this.view = new DataView(grown.buffer);
+    this.wholeView = undefined;
   }
 }
 function cannotWrite(found, expected) {
@@ -58251,12 +58359,7 @@ function cannotWrite(found, expected) {
 }
 
 // src/encoding/cbor-encode.ts
-var encoder2 = new Encoder({
-  useRecords: false,
-  tagUint8Array: false,
-  variableMapSize: true,
-  mapsAsObjects: false
-});
+var encoder2 = new Encoder(CBOR_X_OPTIONS);
 var TWO_323 = 1n << 32n;
 var TWO_64 = 1n << 64n;
 function encodeCanonical(value) {
@@ -58550,15 +58653,52 @@ function encodeManifest(manifest) {
   ]));
 }
 
+// src/model/page-entry.ts
+function comparePageChildren(a, b) {
+  if (a.low !== undefined && b.low !== undefined)
+    return compareBytes(a.low, b.low);
+  const [start, other] = [a.start ?? 0n, b.start ?? 0n];
+  return start < other ? -1 : start > other ? 1 : 0;
+}
+function uintLength(value) {
+  if (value < 24)
+    return 1;
+  if (value < 256)
+    return 2;
+  if (value < 65536)
+    return 3;
+  return value < 4294967296 ? 5 : 9;
+}
+function skipAddress(subject, cursor) {
+  const { bytes: all, offset } = cursor;
+  if (all[offset] === 88 && all[offset + 1] === 33 && all[offset + 2] === 30 && offset + 35 <= all.length) {
+    cursor.offset = offset + 35;
+    return;
+  }
+  readAddressBytes(subject, cursor);
+}
+function readAddressBytes(subject, cursor, name = "the address of an entry") {
+  const bytes = cursor.readBytes();
+  requireAddress(subject, name, bytes);
+  return bytes;
+}
+function readAddress(subject, cursor, name) {
+  return addressFromBytes(readAddressBytes(subject, cursor, name));
+}
+function expectKey(subject, cursor, key) {
+  const found = cursor.readText();
+  if (found !== key) {
+    throw malformedObject(subject, `the key ${JSON.stringify(found.slice(0, 40))}`, `${JSON.stringify(key)}, the next key of this kind of page`);
+  }
+}
+function expectEnd(subject, cursor) {
+  if (cursor.done)
+    return;
+  throw malformedObject(subject, `${cursor.bytes.length - cursor.offset} bytes after the object`, "nothing behind it");
+}
+
 // src/model/track.ts
 var FORMS = ["paged", "scalar-btree-v1", "hot-overlay-v1"];
-function readAddress(subject, name, cursor) {
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `${name} of ${bytes.length} bytes`, "an address of 33 bytes");
-  }
-  return addressFromBytes(bytes);
-}
 function readDescriptor(subject, cursor) {
   const numbers = new Map;
   const addresses = new Map;
@@ -58570,25 +58710,20 @@ function readDescriptor(subject, cursor) {
     else if (cursor.peekMajor() === 0)
       numbers.set(key, cursor.readSafeUint());
     else
-      addresses.set(key, readAddress(subject, key, cursor));
+      addresses.set(key, readAddress(subject, cursor, key));
   }
   if (!FORMS.includes(form)) {
     throw malformedObject(subject, `index form ${JSON.stringify(form)}`, FORMS.join(", "));
   }
-  const count = (key) => {
-    const value = numbers.get(key);
-    numbers.delete(key);
+  const take = (values, key) => {
+    const value = values.get(key);
+    values.delete(key);
     if (value === undefined)
       throw malformedObject(subject, `no ${key} in the index`, key);
     return value;
   };
-  const address = (key) => {
-    const value = addresses.get(key);
-    addresses.delete(key);
-    if (value === undefined)
-      throw malformedObject(subject, `no ${key} in the index`, key);
-    return value;
-  };
+  const count = (key) => take(numbers, key);
+  const address = (key) => take(addresses, key);
   const index = form === "paged" ? {
     form,
     root: address("root"),
@@ -58650,7 +58785,7 @@ function decodeTrack(bytes, path, options = {}) {
         modality = cursor.readText();
         break;
       case "timeline":
-        timeline = readAddress(subject, "timeline", cursor);
+        timeline = readAddress(subject, cursor, "timeline");
         break;
       case "object_index":
       case "items":
@@ -58673,9 +58808,7 @@ function decodeTrack(bytes, path, options = {}) {
         throw malformedObject(subject, `the unknown key ${JSON.stringify(key)}`, "a Track's keys");
     }
   }
-  if (!cursor.done) {
-    throw malformedObject(subject, `${bytes.length - cursor.offset} trailing bytes`, "nothing behind the map");
-  }
+  expectEnd(subject, cursor);
   if (coverage === undefined || modality === undefined || timeline === undefined || index === undefined) {
     throw malformedObject(subject, "a key is missing", "coverage, modality, timeline and object_index");
   }
@@ -58691,42 +58824,40 @@ function writeIndex(writer, index) {
       writer.raw(index.entries);
       return;
     case "paged":
-      writer.mapHead(6);
-      writer.text("form");
-      writer.text(index.form);
-      writer.text("root");
-      writer.bytes(addressBytes(index.root));
-      writer.text("fanout");
-      writer.uint(index.fanout);
-      writer.text("page_count");
-      writer.uint(index.pageCount);
-      writer.text("total_items");
-      writer.uint(index.totalItems);
-      writer.text("tree_height");
-      writer.uint(index.treeHeight);
+      writeDescriptor(writer, index.form, [
+        ["root", index.root],
+        ["fanout", index.fanout],
+        ["page_count", index.pageCount],
+        ["total_items", index.totalItems],
+        ["tree_height", index.treeHeight]
+      ]);
       return;
     case "scalar-btree-v1":
-      writer.mapHead(5);
-      writer.text("form");
-      writer.text(index.form);
-      writer.text("root");
-      writer.bytes(addressBytes(index.root));
-      writer.text("page_count");
-      writer.uint(index.pageCount);
-      writer.text("tree_height");
-      writer.uint(index.treeHeight);
-      writer.text("total_entries");
-      writer.uint(index.totalEntries);
+      writeDescriptor(writer, index.form, [
+        ["root", index.root],
+        ["page_count", index.pageCount],
+        ["tree_height", index.treeHeight],
+        ["total_entries", index.totalEntries]
+      ]);
       return;
     case "hot-overlay-v1":
-      writer.mapHead(3);
-      writer.text("form");
-      writer.text(index.form);
-      writer.text("hot_shard");
-      writer.bytes(addressBytes(index.hotShard));
-      writer.text("base_track");
-      writer.bytes(addressBytes(index.baseTrack));
+      writeDescriptor(writer, index.form, [
+        ["hot_shard", index.hotShard],
+        ["base_track", index.baseTrack]
+      ]);
       return;
+  }
+}
+function writeDescriptor(writer, form, fields) {
+  writer.mapHead(1 + fields.length);
+  writer.text("form");
+  writer.text(form);
+  for (const [key, value] of fields) {
+    writer.text(key);
+    if (typeof value === "number")
+      writer.uint(value);
+    else
+      writer.bytes(addressBytes(value));
   }
 }
 function encodeTrack(track) {
@@ -58895,11 +59026,10 @@ function largestPowerOfTwoBelow(count) {
 // src/store/paths.ts
 var LOCK_FOLDER = ".dreamdb-cas-locks";
 var FRAGMENT_FOLDER = "0000000000000000";
-var PATH = /^[!-@[\]^-~]+(?:\/[!-@[\]^-~]+)*$/;
+var PATH = /^[!-.0-@[\]^-~]+(?:\/[!-.0-@[\]^-~]+)*$/;
 function checkPath(path) {
-  if (PATH.test(path) && !path.includes("..") && !path.startsWith("/") && !path.endsWith("/") && !path.includes("//") && !path.split("/").includes(".")) {
+  if (PATH.test(path) && !path.includes("..") && !`/${path}/`.includes("/./"))
     return path;
-  }
   throw new DreamDBError({
     code: "malformed-object",
     kind: "path",
@@ -59352,20 +59482,13 @@ var LED_BY_ANOTHER = new Set([
   "scalar-btree",
   "event-array"
 ]);
-function addressAt(subject, cursor) {
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `an entry names an object by ${bytes.length} bytes`, "an address of 33 bytes");
-  }
-  return bytes;
-}
 function wrongLength(subject, kind, length, expected) {
   return malformedObject(subject, `a ${kind} entry of ${length} elements`, expected);
 }
 function readIndexEntry(subject, kind, cursor, relativeTo = 0n) {
   const offset = cursor.offset;
   if (kind === "constant") {
-    const address = addressAt(subject, cursor);
+    const address = readAddressBytes(subject, cursor);
     return entry(cursor, offset, { start: 0n, end: MAX_U64, address });
   }
   const length = cursor.readArrayLength();
@@ -59384,7 +59507,7 @@ function readIndexEntry(subject, kind, cursor, relativeTo = 0n) {
     case "event-array": {
       if (length !== 2)
         throw wrongLength(subject, kind, length, "[address, anchor]");
-      const address = addressAt(subject, cursor);
+      const address = readAddressBytes(subject, cursor);
       const start = cursor.readUint();
       parts = { start, end: start + 1n, address };
       break;
@@ -59396,7 +59519,7 @@ function readIndexEntry(subject, kind, cursor, relativeTo = 0n) {
       const start = cursor.readUint();
       const end = cursor.readUint();
       cursor.readUint();
-      parts = { start, end, address: addressAt(subject, cursor) };
+      parts = { start, end, address: readAddressBytes(subject, cursor) };
       break;
     }
     case "video-item": {
@@ -59407,14 +59530,14 @@ function readIndexEntry(subject, kind, cursor, relativeTo = 0n) {
       const keyAt = cursor.offset;
       cursor.skip();
       const group = cursor.bytes.subarray(keyAt, cursor.offset);
-      parts = { start, end, group, address: addressAt(subject, cursor) };
+      parts = { start, end, group, address: readAddressBytes(subject, cursor) };
       break;
     }
     case "geometry": {
       if (length !== 3)
         throw wrongLength(subject, kind, length, "[anchor, address, size]");
       const start = cursor.readUint();
-      const address = addressAt(subject, cursor);
+      const address = readAddressBytes(subject, cursor);
       parts = { start, end: start + 1n, address, size: cursor.readSafeUint() };
       break;
     }
@@ -59451,9 +59574,9 @@ function readSpatial(subject, cursor, length) {
   const start = cursor.readUint();
   const end = cursor.readUint();
   const size = cursor.readSafeUint();
-  const address = addressAt(subject, cursor);
+  const address = readAddressBytes(subject, cursor);
   const table = length > 5 ? cursor.readSafeUint() : undefined;
-  const rerank = length > 6 ? addressAt(subject, cursor) : undefined;
+  const rerank = length > 6 ? readAddressBytes(subject, cursor) : undefined;
   return { group, start, end, size, address, table, rerank };
 }
 function readFragment(subject, cursor, length) {
@@ -59463,7 +59586,7 @@ function readFragment(subject, cursor, length) {
   const start = cursor.readUint();
   const end = cursor.readUint();
   const size = cursor.readSafeUint();
-  const address = addressAt(subject, cursor);
+  const address = readAddressBytes(subject, cursor);
   const chunked = length > 4 && cursor.readBoolean();
   if (length < 6)
     return { start, end, size, address, chunked };
@@ -59477,7 +59600,7 @@ function readScalar(subject, cursor, length) {
   const group = cursor.readBytes();
   const start = cursor.readUint();
   const end = cursor.readUint();
-  const address = addressAt(subject, cursor);
+  const address = readAddressBytes(subject, cursor);
   if (length === 4)
     return { group, start, end, address };
   const slice = { offset: cursor.readSafeUint(), length: cursor.readSafeUint() };
@@ -59625,10 +59748,12 @@ function sortKey(algorithm, key, subject = { kind: "scalar key" }) {
     if (sortable !== undefined)
       return sortable;
   }
-  const value = decodeScalarKey(key, subject.path);
-  if (algorithm === "dreamdb.btree-string" && typeof value === "string") {
-    return key.subarray(textHeadLength(key));
+  if (algorithm === "dreamdb.btree-string") {
+    const text = textOf(key);
+    if (text !== undefined)
+      return text;
   }
+  const value = decodeScalarKey(key, subject.path);
   if (algorithm === "dreamdb.btree-float64" && typeof value === "number") {
     return floatSortKey(value);
   }
@@ -59662,27 +59787,56 @@ function integerSortKey(key) {
   sortable[0] = (sortable[0] ?? 0) ^ 128;
   return sortable;
 }
-var scratch2 = new DataView(new ArrayBuffer(8));
+var scratch4 = new DataView(new ArrayBuffer(8));
 function floatSortKey(value) {
-  scratch2.setFloat64(0, value === 0 ? 0 : value);
-  const negative = scratch2.getUint8(0) > 127;
+  scratch4.setFloat64(0, value === 0 ? 0 : value);
+  const negative = scratch4.getUint8(0) > 127;
   const sortable = new Uint8Array(8);
   for (let index = 0;index < 8; index++) {
-    const byte = scratch2.getUint8(index);
+    const byte = scratch4.getUint8(index);
     sortable[index] = negative ? ~byte : index === 0 ? byte ^ 128 : byte;
   }
   return sortable;
 }
-function textHeadLength(key) {
-  const argument = (key[0] ?? 0) & 31;
-  if (argument < 24)
-    return 1;
-  return 1 + 2 ** (argument - 24);
+function textOf(key) {
+  const cursor = new CborCursor(key);
+  if (key.length === 0 || cursor.peekMajor() !== MAJOR.text)
+    return;
+  const text = cursor.readTextBytes();
+  return cursor.done ? text : undefined;
 }
 
 // src/model/binary-header.ts
 var MAGIC_LENGTH = 4;
+var VERSION2 = 1;
 var MODALITY_LENGTH = 32;
+function readRecords(subject, bytes, expectedMagic, headerSize) {
+  if (bytes.length < headerSize) {
+    throw malformedObject(subject, `${bytes.length} bytes`, `at least ${headerSize}, the header`);
+  }
+  const magic = readAscii(subject, bytes, 0, MAGIC_LENGTH, "the magic");
+  if (magic !== expectedMagic) {
+    throw malformedObject(subject, `the magic '${magic}'`, `'${expectedMagic}'`);
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const version = view.getUint32(4);
+  if (version !== VERSION2)
+    throw malformedObject(subject, `version ${version}`, `${VERSION2}`);
+  return { recordSize: view.getUint32(8), count: view.getUint32(12) };
+}
+function writeRecords(bytes, magic, records) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  writeAscii(bytes, 0, magic, MAGIC_LENGTH);
+  view.setUint32(4, VERSION2);
+  view.setUint32(8, records.recordSize);
+  view.setUint32(12, records.count);
+}
+function requireLength(subject, bytes, headerSize, { recordSize, count }, name) {
+  const length = headerSize + count * recordSize;
+  if (bytes.length === length)
+    return;
+  throw malformedObject(subject, `${bytes.length} bytes`, `${length}: ${count} ${name} of ${recordSize} bytes after a header of ${headerSize}`);
+}
 function readAscii(subject, bytes, offset, length, name) {
   let text = "";
   for (let index = offset;index < offset + length; index++) {
@@ -59713,7 +59867,7 @@ function requireZeros(subject, bytes, start, end) {
 
 // src/model/spatial-bucket.ts
 var MAGIC = "VBUU";
-var VERSION2 = 1;
+var HEADER_SIZE_AT = 16;
 var SPATIAL_INDEX_AT = 20;
 var MODALITY_AT = 53;
 var MODE_AT = 85;
@@ -59723,38 +59877,24 @@ var COMPRESSED_HEADER = 200;
 var ANCHOR_LENGTH = 8;
 function decodeSpatialBucket(bytes, path) {
   const subject = { kind: "SpatialBucket", path };
-  if (bytes.length < PLAIN_HEADER) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `at least ${PLAIN_HEADER}, the header`);
-  }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const magic = readAscii(subject, bytes, 0, MAGIC_LENGTH, "the magic");
-  if (magic !== MAGIC)
-    throw malformedObject(subject, `the magic '${magic}'`, `'${MAGIC}'`);
-  const version = view.getUint32(4);
-  if (version !== VERSION2)
-    throw malformedObject(subject, `version ${version}`, `${VERSION2}`);
-  const recordSize = view.getUint32(8);
+  const { recordSize, count } = readRecords(subject, bytes, MAGIC, PLAIN_HEADER);
   if (recordSize <= ANCHOR_LENGTH) {
     throw malformedObject(subject, `records of ${recordSize} bytes`, `more than ${ANCHOR_LENGTH}`);
   }
-  const count = view.getUint32(12);
-  const headerSize = view.getUint32(16);
+  const headerSize = new DataView(bytes.buffer, bytes.byteOffset).getUint32(HEADER_SIZE_AT);
   if (headerSize !== PLAIN_HEADER && headerSize !== COMPRESSED_HEADER) {
     throw malformedObject(subject, `a header of ${headerSize} bytes`, `${PLAIN_HEADER} or, with a compressor, ${COMPRESSED_HEADER}`);
   }
-  const length = headerSize + count * recordSize;
-  if (bytes.length !== length) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `${length}: ${count} records of ${recordSize} bytes after a header of ${headerSize}`);
-  }
+  requireLength(subject, bytes, headerSize, { recordSize, count }, "records");
   if (bytes[MODE_AT] !== 0) {
     throw malformedObject(subject, `mode ${bytes[MODE_AT]}`, "0, vectors inside the bucket");
   }
   const compressed = headerSize === COMPRESSED_HEADER;
   requireZeros(subject, bytes, compressed ? COMPRESSOR_AT + ADDRESS_BYTES : COMPRESSOR_AT, headerSize);
   return {
-    spatialIndex: addressAt2(bytes, SPATIAL_INDEX_AT),
+    spatialIndex: addressAt(bytes, SPATIAL_INDEX_AT),
     modality: readAscii(subject, bytes, MODALITY_AT, MODALITY_LENGTH, "the modality"),
-    compressor: compressed ? addressAt2(bytes, COMPRESSOR_AT) : undefined,
+    compressor: compressed ? addressAt(bytes, COMPRESSOR_AT) : undefined,
     recordSize,
     count,
     records: bytes.subarray(headerSize)
@@ -59772,12 +59912,8 @@ function encodeSpatialBucket(bucket) {
   }
   const headerSize = bucket.compressor === undefined ? PLAIN_HEADER : COMPRESSED_HEADER;
   const bytes = new Uint8Array(headerSize + records.length);
-  const view = new DataView(bytes.buffer);
-  writeAscii(bytes, 0, MAGIC, MAGIC_LENGTH);
-  view.setUint32(4, VERSION2);
-  view.setUint32(8, recordSize);
-  view.setUint32(12, count);
-  view.setUint32(16, headerSize);
+  writeRecords(bytes, MAGIC, bucket);
+  new DataView(bytes.buffer).setUint32(HEADER_SIZE_AT, headerSize);
   bytes.set(addressBytes(bucket.spatialIndex), SPATIAL_INDEX_AT);
   writeAscii(bytes, MODALITY_AT, bucket.modality, MODALITY_LENGTH);
   if (bucket.compressor !== undefined)
@@ -59802,36 +59938,21 @@ function bucketAnchors(bucket) {
   }
   return anchors;
 }
-function addressAt2(bytes, offset) {
+function addressAt(bytes, offset) {
   return addressFromBytes(bytes.subarray(offset, offset + ADDRESS_BYTES));
 }
 
 // src/model/vector-sidecar.ts
 var MAGIC2 = "VSTU";
-var VERSION3 = 1;
 var MODALITY_AT2 = 16;
 var HEADER = 128;
 function decodeVectorSidecar(bytes, path) {
   const subject = { kind: "vector sidecar", path };
-  if (bytes.length < HEADER) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `at least ${HEADER}, the header`);
-  }
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const magic = readAscii(subject, bytes, 0, MAGIC_LENGTH, "the magic");
-  if (magic !== MAGIC2)
-    throw malformedObject(subject, `the magic '${magic}'`, `'${MAGIC2}'`);
-  const version = view.getUint32(4);
-  if (version !== VERSION3)
-    throw malformedObject(subject, `version ${version}`, `${VERSION3}`);
-  const recordSize = view.getUint32(8);
+  const { recordSize, count } = readRecords(subject, bytes, MAGIC2, HEADER);
   if (recordSize === 0 || recordSize % 4 !== 0) {
     throw malformedObject(subject, `vectors of ${recordSize} bytes`, "4 bytes per dimension");
   }
-  const count = view.getUint32(12);
-  const length = HEADER + count * recordSize;
-  if (bytes.length !== length) {
-    throw malformedObject(subject, `${bytes.length} bytes`, `${length}: ${count} vectors of ${recordSize} bytes after a header of ${HEADER}`);
-  }
+  requireLength(subject, bytes, HEADER, { recordSize, count }, "vectors");
   requireZeros(subject, bytes, MODALITY_AT2 + MODALITY_LENGTH, HEADER);
   return {
     modality: readAscii(subject, bytes, MODALITY_AT2, MODALITY_LENGTH, "the modality"),
@@ -59851,11 +59972,7 @@ function encodeVectorSidecar(sidecar) {
     });
   }
   const bytes = new Uint8Array(HEADER + vectors.length);
-  const view = new DataView(bytes.buffer);
-  writeAscii(bytes, 0, MAGIC2, MAGIC_LENGTH);
-  view.setUint32(4, VERSION3);
-  view.setUint32(8, recordSize);
-  view.setUint32(12, count);
+  writeRecords(bytes, MAGIC2, sidecar);
   writeAscii(bytes, MODALITY_AT2, sidecar.modality, MODALITY_LENGTH);
   bytes.set(vectors, HEADER);
   return bytes;
@@ -60379,6 +60496,37 @@ function checkHistoryForms(sides) {
   return refusals;
 }
 
+// src/merge/recently-used.ts
+class RecentlyUsed {
+  #half;
+  #young = new Map;
+  #old = new Map;
+  #weight = 0;
+  constructor(most) {
+    this.#half = most / 2;
+  }
+  get(key) {
+    const young = this.#young.get(key);
+    if (young !== undefined)
+      return young.value;
+    const old = this.#old.get(key);
+    if (old === undefined)
+      return;
+    this.set(key, old.value, old.weight);
+    return old.value;
+  }
+  set(key, value, weight = 1) {
+    const added = weight - (this.#young.get(key)?.weight ?? 0);
+    if (this.#weight + added > this.#half) {
+      this.#old = this.#young;
+      this.#young = new Map;
+      this.#weight = 0;
+    }
+    this.#weight += this.#young.has(key) ? added : weight;
+    this.#young.set(key, { value, weight });
+  }
+}
+
 // src/merge/object-reader.ts
 var CACHE_BYTES = 256 * 1024 * 1024;
 var PAGE_CACHE_BYTES = 24 * 1024 * 1024;
@@ -60389,39 +60537,22 @@ function createObjectReader(connector, options, cacheBytes = CACHE_BYTES) {
 }
 
 class Cache {
-  #most;
-  #readings = new Map;
-  #sizes = new Map;
-  #held = 0;
+  #kept;
+  #reading = new Map;
   constructor(most) {
-    this.#most = most;
+    this.#kept = new RecentlyUsed(most);
   }
   get(path, read) {
-    const known = this.#readings.get(path);
-    if (known === undefined)
-      return this.#read(path, read);
-    const size = this.#sizes.get(path);
-    if (size !== undefined) {
-      this.#sizes.delete(path);
-      this.#sizes.set(path, size);
-    }
-    return known;
-  }
-  #read(path, read) {
+    const known = this.#kept.get(path) ?? this.#reading.get(path);
+    if (known !== undefined)
+      return known;
     const reading = read().then((found) => {
       const bytes = new Uint8Array(found.buffer, found.byteOffset, found.byteLength);
-      this.#sizes.set(path, bytes.length);
-      this.#held += bytes.length;
-      for (const [oldest, size] of this.#sizes) {
-        if (this.#held <= this.#most)
-          break;
-        this.#held -= size;
-        this.#sizes.delete(oldest);
-        this.#readings.delete(oldest);
-      }
+      this.#kept.set(path, reading, bytes.length);
+      this.#reading.delete(path);
       return bytes;
     });
-    this.#readings.set(path, reading);
+    this.#reading.set(path, reading);
     return reading;
   }
 }
@@ -60531,13 +60662,15 @@ async function findChanges(sides, field, kind, loader) {
   for (const shared of sides.shared) {
     const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
     const from = await loader.content(binding, kind);
-    const keys = new Set;
     const grown = differing.filter(({ branch }) => shared.positions.includes(branch.side.position));
-    for (const { branch } of grown) {
-      const base = await loader.content(branch.base, kind);
-      for (const { bytes } of (await base.difference(from)).added)
-        keys.add(bytesKey(bytes));
+    const bases = new Set(await Promise.all(grown.map(({ branch }) => loader.content(branch.base, kind))));
+    let keys;
+    for (const base of bases) {
+      const { added } = await base.difference(from);
+      const own = new Set(added.map(({ bytes }) => bytesKey(bytes)));
+      keys = keys === undefined ? own : new Set([...keys].filter((key) => own.has(key)));
     }
+    keys ??= new Set;
     for (const { branch } of grown) {
       const { position } = branch.side;
       const own = await loader.content(branch.binding, kind);
@@ -60848,46 +60981,6 @@ function btreeIndex(tree) {
   };
 }
 
-// src/model/page-entry.ts
-function uintLength(value) {
-  if (value < 24)
-    return 1;
-  if (value < 256)
-    return 2;
-  if (value < 65536)
-    return 3;
-  return value < 4294967296 ? 5 : 9;
-}
-function skipAddress(subject, cursor) {
-  const { bytes: all, offset } = cursor;
-  if (all[offset] === 88 && all[offset + 1] === 33 && all[offset + 2] === 30 && offset + 35 <= all.length) {
-    cursor.offset = offset + 35;
-    return;
-  }
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
-  }
-}
-function readAddress2(subject, cursor) {
-  const bytes = cursor.readBytes();
-  if (bytes.length !== 33 || bytes[0] !== 30) {
-    throw malformedObject(subject, `an address of ${bytes.length} bytes`, "33 bytes from 0x1e on");
-  }
-  return addressFromBytes(bytes);
-}
-function expectKey(subject, cursor, key) {
-  const found = cursor.readText();
-  if (found !== key) {
-    throw malformedObject(subject, `the key ${JSON.stringify(found.slice(0, 40))}`, `${JSON.stringify(key)}, the next key of this kind of page`);
-  }
-}
-function expectEnd(subject, cursor) {
-  if (cursor.done)
-    return;
-  throw malformedObject(subject, `${cursor.bytes.length - cursor.offset} bytes after the object`, "nothing behind it");
-}
-
 // src/model/video-key-page.ts
 function decodeVideoKeyPage(bytes, path) {
   const subject = { kind: "VideoItem key page", path };
@@ -60932,12 +61025,12 @@ function encodeVideoKeyPage(page) {
   } else {
     writer.text("children");
     writer.arrayHead(page.children.length);
-    for (const { firstKey, lastKey, page: below, itemCount } of page.children) {
+    for (const { low, high, page: below, entryCount } of page.children) {
       writer.arrayHead(4);
-      writer.bytes(firstKey);
-      writer.bytes(lastKey);
+      writer.bytes(low);
+      writer.bytes(high);
       writer.bytes(addressBytes(below));
-      writer.uint(itemCount);
+      writer.uint(entryCount);
     }
   }
   return writer.finish();
@@ -60955,7 +61048,7 @@ function readEntries(subject, cursor, count) {
     if (duration === 0n || start + duration > MAX_U64) {
       throw malformedObject(subject, `an item from ${start} for ${duration}`, "a time range");
     }
-    entries.push({ key, start, duration, item: readAddress2(subject, cursor) });
+    entries.push({ key, start, duration, item: readAddress(subject, cursor) });
   }
   return entries;
 }
@@ -60965,14 +61058,15 @@ function readChildren(subject, cursor, count) {
     const length = cursor.readArrayLength();
     if (length !== 4)
       throw malformedObject(subject, `child ${index} has ${length} elements`, "4");
-    const firstKey = cursor.readBytes();
-    const lastKey = cursor.readBytes();
-    requireAbove(subject, children.at(-1)?.lastKey, firstKey);
-    if (compareBytes(firstKey, lastKey) > 0) {
+    const low = cursor.readBytes();
+    const high = cursor.readBytes();
+    requireAbove(subject, children.at(-1)?.high, low);
+    if (compareBytes(low, high) > 0) {
       throw malformedObject(subject, `child ${index} ends before it begins`, "first <= last key");
     }
-    const page = readAddress2(subject, cursor);
-    children.push({ firstKey, lastKey, page, itemCount: cursor.readSafeUint() });
+    const page = readAddress(subject, cursor);
+    const entryCount = cursor.readSafeUint();
+    children.push({ page, low, high, start: undefined, end: undefined, entryCount });
   }
   return children;
 }
@@ -61158,6 +61252,89 @@ function absoluteTimesLength(kind, entry) {
   }
 }
 
+// src/model/child-records.ts
+function readChildRecords(cursor, count, like, reader) {
+  const { bytes } = cursor;
+  const offsets = new Uint32Array(count + 1);
+  const children = [];
+  const known = new KnownChildren(like);
+  let before;
+  while (children.length < count) {
+    const run = known.alike(bytes, cursor.offset, count - children.length);
+    const first = run?.page.children[run.from];
+    if (run === undefined || first === undefined) {
+      offsets[children.length] = cursor.offset;
+      const child = reader.read(children.length);
+      if (before !== undefined)
+        reader.check(before, child, children.length);
+      children.push(child);
+      before = child;
+      known.pass(child);
+      continue;
+    }
+    if (before !== undefined)
+      reader.check(before, first, children.length);
+    const { page, from, to } = run;
+    const shift = cursor.offset - (page.offsets[from] ?? 0);
+    for (let index = from;index < to; index++) {
+      const child = page.children[index];
+      if (child === undefined)
+        break;
+      offsets[children.length] = (page.offsets[index] ?? 0) + shift;
+      children.push(child);
+      before = child;
+    }
+    cursor.offset = (page.offsets[to] ?? 0) + shift;
+  }
+  offsets[count] = cursor.offset;
+  return { bytes, offsets, children };
+}
+
+class KnownChildren {
+  #pages;
+  #page = 0;
+  #index = 0;
+  constructor(pages) {
+    this.#pages = pages;
+  }
+  alike(bytes, at, most) {
+    const page = this.#pages[this.#page];
+    if (page === undefined)
+      return;
+    const from = this.#index;
+    const begin = page.offsets[from] ?? 0;
+    const matched = commonPrefix(page.bytes, begin, bytes, at);
+    const to = Math.min(lastAtMost(page.offsets, begin + matched), page.children.length, from + most);
+    if (to <= from)
+      return;
+    this.#moveTo(to);
+    return { page, from, to };
+  }
+  pass(child) {
+    for (let page = this.#pages[this.#page];page !== undefined; page = this.#pages[this.#page]) {
+      const last = page.children.at(-1);
+      const all = last !== undefined && comparePageChildren(last, child) <= 0;
+      let index = all ? page.children.length : this.#index;
+      for (;!all; index++) {
+        const next = page.children[index];
+        if (next === undefined || comparePageChildren(next, child) > 0)
+          break;
+      }
+      this.#moveTo(index);
+      if (!all)
+        return;
+    }
+  }
+  #moveTo(index) {
+    const page = this.#pages[this.#page];
+    this.#index = index;
+    if (page !== undefined && index < page.children.length)
+      return;
+    this.#page++;
+    this.#index = 0;
+  }
+}
+
 // src/model/index-page.ts
 var PAGE_LIMIT = 1048576;
 function decodeIndexPage(bytes, context) {
@@ -61182,7 +61359,7 @@ function decodeIndexPage(bytes, context) {
   const count = cursor.readArrayLength();
   if (count === 0)
     throw malformedObject(subject, "no entries", "at least one");
-  const page = type === "leaf" ? { type, start, end, entries: readLeafEntries(subject, context.kind, cursor, count, start) } : { type, start, end, children: readChildren2(subject, context.kind, cursor, count) };
+  const page = type === "leaf" ? { type, start, end, entries: readLeafEntries(subject, context.kind, cursor, count, start) } : { type, start, end, ...readChildren2(subject, context, cursor, count) };
   expectKey(subject, cursor, "modality");
   const modality = cursor.readText();
   if (modality !== context.modality) {
@@ -61221,12 +61398,15 @@ function bounds(items) {
   let start = items[0]?.start ?? 0n;
   let end = items[0]?.end ?? 0n;
   for (const item of items) {
-    if (item.start < start)
+    if (item.start !== undefined && item.start < start)
       start = item.start;
-    if (item.end > end)
+    if (item.end !== undefined && item.end > end)
       end = item.end;
   }
   return { start, end };
+}
+function writeLeafHead(writer, start, end, count) {
+  writeHead(writer, "leaf", start, end, count);
 }
 function writeHead(writer, type, start, end, count) {
   writer.mapHead(5);
@@ -61240,53 +61420,54 @@ function writeHead(writer, type, start, end, count) {
   writer.arrayHead(count);
 }
 function writeChild(writer, child) {
-  const cells = child.firstCell !== undefined && child.lastCell !== undefined;
+  const cells = child.low !== undefined && child.high !== undefined;
   writer.arrayHead(cells ? 6 : 4);
-  writer.uint(child.start);
-  writer.uint(child.end);
+  writer.uint(child.start ?? 0n);
+  writer.uint(child.end ?? 0n);
   writer.bytes(addressBytes(child.page));
-  writer.uint(child.itemCount);
-  for (const cell of [child.firstCell, child.lastCell]) {
+  writer.uint(child.entryCount ?? 0);
+  for (const cell of [child.low, child.high]) {
     if (cell !== undefined)
       writer.text(new TextDecoder().decode(cell));
   }
 }
-function readChildren2(subject, kind, cursor, count) {
-  const children = [];
-  for (let index = 0;index < count; index++) {
-    const length = cursor.readArrayLength();
-    const withCells = kind === "spatial-bucket" && length === 6;
-    if (length !== 4 && !withCells) {
-      throw malformedObject(subject, `child ${index} has ${length} elements`, kind === "spatial-bucket" ? "6, or 4 in the old form" : "4");
-    }
-    const start = cursor.readUint();
-    const end = cursor.readUint();
-    const page = readAddress2(subject, cursor);
-    const itemCount = cursor.readSafeUint();
-    const firstCell = withCells ? cursor.readTextBytes() : undefined;
-    const lastCell = withCells ? cursor.readTextBytes() : undefined;
-    if (firstCell !== undefined)
-      checkCell(subject, firstCell);
-    if (lastCell !== undefined)
-      checkCell(subject, lastCell);
-    children.push({ page, start, end, itemCount, firstCell, lastCell });
-  }
-  children.forEach((child, index) => {
-    const before = children[index - 1];
-    if (before !== undefined && !inOrder(kind, before, child)) {
+function readChildren2(subject, { kind, like = [] }, cursor, count) {
+  const records = readChildRecords(cursor, count, like, {
+    read: (index) => readChild(subject, kind, cursor, index),
+    check(before, child, index) {
+      if (inOrder(kind, before, child))
+        return;
       throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
     }
   });
-  return children;
+  return { children: records.children, records };
+}
+function readChild(subject, kind, cursor, index) {
+  const length = cursor.readArrayLength();
+  const withCells = kind === "spatial-bucket" && length === 6;
+  if (length !== 4 && !withCells) {
+    throw malformedObject(subject, `child ${index} has ${length} elements`, kind === "spatial-bucket" ? "6, or 4 in the old form" : "4");
+  }
+  const start = cursor.readUint();
+  const end = cursor.readUint();
+  const page = readAddress(subject, cursor);
+  const entryCount = cursor.readSafeUint();
+  const low = withCells ? cursor.readTextBytes() : undefined;
+  const high = withCells ? cursor.readTextBytes() : undefined;
+  if (low !== undefined)
+    checkCell(subject, low);
+  if (high !== undefined)
+    checkCell(subject, high);
+  return { page, low, high, start, end, entryCount };
 }
 function inOrder(kind, before, after) {
   if (kind !== "spatial-bucket")
     return before.start <= after.start;
-  const { firstCell, lastCell } = after;
-  if (before.lastCell === undefined || firstCell === undefined || lastCell === undefined) {
-    return before.lastCell === firstCell;
+  const { low, high } = after;
+  if (before.high === undefined || low === undefined || high === undefined) {
+    return before.high === low;
   }
-  return compareBytes(before.lastCell, firstCell) <= 0 && compareBytes(firstCell, lastCell) <= 0;
+  return compareBytes(before.high, low) <= 0 && compareBytes(low, high) <= 0;
 }
 function checkBounds(subject, page) {
   const actual = bounds(page.type === "leaf" ? page.entries : page.children);
@@ -61295,219 +61476,928 @@ function checkBounds(subject, page) {
   }
 }
 
-// src/merge/tree/leaf-growth.ts
-import { Buffer as Buffer6 } from "node:buffer";
+// src/merge/tree/kept-pages.ts
+var KEPT_CHILDREN = 32768;
+var KEPT_ENTRIES = 16384;
 
-// src/merge/inline-difference.ts
-import { Buffer as Buffer5 } from "node:buffer";
-function wrongCount(found, expected) {
-  return malformedObject({ kind: "track" }, `${found} entries in an index that says it has ${expected}`, `${expected} entries and nothing behind them`);
-}
-function indexEntryRun(bytes, count) {
-  const offsets = new Uint32Array(count + 1);
-  const cursor = new CborCursor(bytes);
-  for (let index = 0;index < count; index++) {
-    offsets[index] = cursor.offset;
-    cursor.skip();
+class KeptPages {
+  #internals = new RecentlyUsed(KEPT_CHILDREN);
+  #leaves = new RecentlyUsed(KEPT_ENTRIES);
+  get(address, height) {
+    return height === 1 ? this.#leaves.get(address) : this.#internals.get(`${height} ${address}`);
   }
-  offsets[count] = cursor.offset;
-  if (!cursor.done)
-    throw wrongCount(count + 1, count);
-  return { bytes, offsets };
-}
-var FIRST_BLOCK = 512;
-var LARGEST_BLOCK = 1 << 20;
-function commonPrefix(a, aStart, b, bStart) {
-  const limit = Math.min(a.length - aStart, b.length - bStart);
-  let matched = 0;
-  let block = FIRST_BLOCK;
-  while (matched < limit) {
-    let length = Math.min(block, limit - matched);
-    const differs = (size) => a.compare(b, bStart + matched, bStart + matched + size, aStart + matched, aStart + matched + size) !== 0;
-    if (!differs(length)) {
-      matched += length;
-      block = Math.min(block * 2, LARGEST_BLOCK);
-      continue;
-    }
-    while (length > 1) {
-      const half = length >> 1;
-      if (differs(half))
-        length = half;
-      else {
-        matched += half;
-        length -= half;
-      }
-    }
-    return matched;
-  }
-  return matched;
-}
-function entryAt(offsets, position) {
-  let low = 0;
-  let high = offsets.length - 1;
-  while (low < high) {
-    const middle = low + high + 1 >> 1;
-    if ((offsets[middle] ?? 0) <= position)
-      low = middle;
+  keep(address, height, page) {
+    if (page.leaf)
+      this.#leaves.set(address, page, page.entries.length);
     else
-      high = middle - 1;
+      this.#internals.set(`${height} ${address}`, page, page.children.length);
   }
-  return low;
 }
-function asBuffer2(bytes) {
-  return Buffer5.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function recordsOf2(pages) {
+  return pages.flatMap((page) => page.leaf || page.records === undefined ? [] : [page.records]);
 }
-function inlineDifference(base, side, sideCount) {
-  const { bytes, offsets } = base;
-  const baseBuffer = asBuffer2(bytes);
-  const sideBuffer = asBuffer2(side);
-  const count = offsets.length - 1;
-  const cursor = new CborCursor(side);
-  const added = [];
-  const removed = [];
-  let next = 0;
-  let position = 0;
-  while (next < count && position < side.length) {
-    const start = offsets[next] ?? 0;
-    const matched = commonPrefix(baseBuffer, start, sideBuffer, position);
-    const reached = entryAt(offsets, start + matched);
-    if (reached > next) {
-      position += (offsets[reached] ?? 0) - start;
-      next = reached;
-      continue;
-    }
-    cursor.offset = position;
-    cursor.skip();
-    const ours = bytes.subarray(start, offsets[next + 1]);
-    const theirs = side.subarray(position, cursor.offset);
-    const order = compareBytes(theirs.subarray(1), ours.subarray(1));
-    if (order <= 0) {
-      added.push(theirs);
-      position = cursor.offset;
-    }
-    if (order >= 0) {
-      removed.push(ours);
-      next++;
-    }
+
+// src/merge/tree/entry-sets.ts
+function compareSets(old, own) {
+  const [first, second] = [old[0], own[0]];
+  if (first === undefined)
+    return { added: distinct(own), removed: [] };
+  if (second === undefined)
+    return { added: [], removed: distinct(old) };
+  if (old.length === 1 && own.length === 1 && equalBytes(first.bytes, second.bytes)) {
+    return { added: [], removed: [] };
   }
-  for (;next < count; next++)
-    removed.push(bytes.subarray(offsets[next], offsets[next + 1]));
-  for (cursor.offset = position;!cursor.done; ) {
-    const start = cursor.offset;
-    cursor.skip();
-    added.push(side.subarray(start, cursor.offset));
-  }
-  const found = count - removed.length + added.length;
-  if (found !== sideCount)
-    throw wrongCount(found, sideCount);
-  return cancel(added, removed);
-}
-function cancel(added, removed) {
-  if (added.length === 0 || removed.length === 0)
-    return { added, removed };
-  const addedKeys = new Set(added.map(bytesKey));
-  const removedKeys = new Set(removed.map(bytesKey));
+  let head = 0;
+  const oldEnd = old.length;
+  const ownEnd = own.length;
+  const alike = (a, b) => a !== undefined && b !== undefined && a.bytes.length === b.bytes.length && equalBytes(a.bytes, b.bytes);
+  while (head < oldEnd && head < ownEnd && alike(old[head], own[head]))
+    head++;
+  if (head === oldEnd && head === ownEnd)
+    return { added: [], removed: [] };
+  const oldKeys = new Set(old.map(({ bytes }) => bytesKey(bytes)));
+  const ownKeys = new Set(own.map(({ bytes }) => bytesKey(bytes)));
   return {
-    added: added.filter((entry) => !removedKeys.has(bytesKey(entry))),
-    removed: removed.filter((entry) => !addedKeys.has(bytesKey(entry)))
+    added: distinct(own.filter(({ bytes }) => !oldKeys.has(bytesKey(bytes)))),
+    removed: distinct(old.filter(({ bytes }) => !ownKeys.has(bytesKey(bytes))))
   };
 }
+function distinct(entries) {
+  if (entries.length < 2)
+    return entries;
+  return [...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()];
+}
+
+// src/merge/tree/leaf-shape.ts
+var HEAD_START = Uint8Array.of(...[165, 100, ...ascii("type"), 100, ...ascii("leaf"), 101, ...ascii("t_max")]);
+var T_MIN = Uint8Array.of(101, ...ascii("t_min"));
+var ENTRIES = Uint8Array.of(103, ...ascii("entries"));
+function ascii(text) {
+  return Array.from(text, (letter) => letter.charCodeAt(0));
+}
+function leafTail(modality) {
+  const writer = new CborWriter;
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+function readLeafHead(bytes) {
+  if (bytes.length > PAGE_LIMIT)
+    return;
+  const integer = new IntegerReader;
+  let at = passed(bytes, 0, HEAD_START);
+  at = integer.read(bytes, at);
+  const end = joinHalves(integer.high, integer.low);
+  at = integer.read(bytes, passed(bytes, at, T_MIN));
+  const start = joinHalves(integer.high, integer.low);
+  at = integer.read(bytes, passed(bytes, at, ENTRIES), ARRAY);
+  const { high, low: count } = integer;
+  if (at < 0 || high !== 0 || count > bytes.length)
+    return;
+  return { start, end, count, entriesAt: at };
+}
+function passed(bytes, at, expected) {
+  return at >= 0 && sameBytes(bytes, at, expected, 0, expected.length) ? at + expected.length : -1;
+}
+function leafShape(bytes, address, tail) {
+  const head = readLeafHead(bytes);
+  if (head === undefined || head.count === 0)
+    return;
+  const { count } = head;
+  const entry = new EntryReader(head.start);
+  const shape = {
+    offsets: new Uint32Array(count + 1),
+    cellAt: new Uint32Array(count),
+    startAt: new Uint32Array(count),
+    restAt: new Uint32Array(count),
+    cellFirst: new Uint32Array(count),
+    starts: new Uint32Array(2 * count),
+    ends: new Uint32Array(2 * count)
+  };
+  const { offsets, cellAt, startAt, restAt, cellFirst, starts, ends } = shape;
+  let startSeen = false;
+  let endHigh = 0;
+  let endLow = 0;
+  let at = head.entriesAt;
+  for (let index = 0;index < count; index++) {
+    if (!entry.read(bytes, at))
+      return;
+    offsets[index] = at;
+    cellAt[index] = entry.cellAt;
+    startAt[index] = entry.startAt;
+    restAt[index] = entry.restAt;
+    starts[2 * index] = entry.startHigh;
+    starts[2 * index + 1] = entry.startLow;
+    ends[2 * index] = entry.endHigh;
+    ends[2 * index + 1] = entry.endLow;
+    if (entry.beginsLeaf)
+      startSeen = true;
+    if (entry.endHigh > endHigh || entry.endHigh === endHigh && entry.endLow > endLow) {
+      endHigh = entry.endHigh;
+      endLow = entry.endLow;
+    }
+    if (index > 0) {
+      const [from, to] = [cellAt[index - 1] ?? 0, startAt[index - 1] ?? 0];
+      const length = entry.startAt - entry.cellAt;
+      const order = compareRanges(bytes, from, to - from, bytes, entry.cellAt, length);
+      if (order > 0)
+        return;
+      if (order < 0)
+        cellFirst[index] = index;
+      else {
+        cellFirst[index] = cellFirst[index - 1] ?? 0;
+        const [high, low] = [starts[2 * index - 2] ?? 0, starts[2 * index - 1] ?? 0];
+        if (high > entry.startHigh || high === entry.startHigh && low > entry.startLow) {
+          return;
+        }
+      }
+    }
+    at = entry.end;
+  }
+  offsets[count] = at;
+  const end = joinHalves(endHigh, endLow);
+  if (!startSeen || end !== head.end)
+    return;
+  if (passed(bytes, at, tail) !== bytes.length)
+    return;
+  const child = {
+    page: address,
+    low: bytes.slice(cellAt[0], startAt[0]),
+    high: bytes.slice(cellAt[count - 1], startAt[count - 1]),
+    start: head.start,
+    end,
+    entryCount: count
+  };
+  return { child, bytes, head, ...shape };
+}
+var TWO_324 = 4294967296;
+var ZERO2 = 48;
+var ONE2 = 49;
+var UNSIGNED = 0;
+var ARRAY = 128;
+var ENCODED_ADDRESS2 = 35;
+function halves(value) {
+  return [Number(value >> 32n), Number(value & 0xffffffffn)];
+}
+function joinHalves(high, low) {
+  return BigInt(high) << 32n | BigInt(low);
+}
+
+class IntegerReader {
+  high = 0;
+  low = 0;
+  read(bytes, at, major = UNSIGNED) {
+    if (at < 0 || at >= bytes.length)
+      return -1;
+    const head = (bytes[at] ?? 0) - major;
+    this.high = 0;
+    this.low = head;
+    if (head < 0 || head > 27)
+      return -1;
+    if (head < 24)
+      return at + 1;
+    const width = 1 << head - 24;
+    if (at + width >= bytes.length)
+      return -1;
+    if (width === 8) {
+      this.high = word2(bytes, at + 1);
+      this.low = word2(bytes, at + 5);
+      return this.high === 0 ? -1 : at + 9;
+    }
+    if (width === 4)
+      this.low = word2(bytes, at + 1);
+    else if (width === 2)
+      this.low = (bytes[at + 1] ?? 0) << 8 | (bytes[at + 2] ?? 0);
+    else
+      this.low = bytes[at + 1] ?? 0;
+    const least = width === 1 ? 24 : width === 2 ? 256 : 65536;
+    return this.low < least ? -1 : at + 1 + width;
+  }
+  add(high, low) {
+    this.low += low;
+    this.high += high;
+    if (this.low < TWO_324)
+      return;
+    this.low -= TWO_324;
+    this.high++;
+  }
+}
+function word2(bytes, at) {
+  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
+}
+
+class EntryReader {
+  cellAt = 0;
+  startAt = 0;
+  restAt = 0;
+  payloadAt = 0;
+  end = 0;
+  beginsLeaf = false;
+  startHigh = 0;
+  startLow = 0;
+  endHigh = 0;
+  endLow = 0;
+  #pageHigh;
+  #pageLow;
+  #integer = new IntegerReader;
+  constructor(pageStart) {
+    [this.#pageHigh, this.#pageLow] = halves(pageStart);
+  }
+  read(bytes, at) {
+    const integer = this.#integer;
+    const elements = (bytes[at] ?? 0) - ARRAY;
+    if (elements < 5 || elements > 7)
+      return false;
+    this.cellAt = textStart(bytes, at + 1);
+    this.startAt = cellEnd(bytes, at + 1, this.cellAt);
+    this.restAt = integer.read(bytes, this.startAt);
+    if (this.restAt < 0)
+      return false;
+    this.beginsLeaf = integer.high === 0 && integer.low === 0;
+    integer.add(this.#pageHigh, this.#pageLow);
+    const { high, low } = integer;
+    this.startHigh = high;
+    this.startLow = low;
+    this.payloadAt = integer.read(bytes, this.restAt);
+    if (this.payloadAt < 0 || integer.high === 0 && integer.low === 0)
+      return false;
+    integer.add(high, low);
+    if (integer.high >= TWO_324)
+      return false;
+    this.endHigh = integer.high;
+    this.endLow = integer.low;
+    let end = integer.read(bytes, this.payloadAt);
+    if (end < 0 || integer.high >= 2097152)
+      return false;
+    end = addressEnd(bytes, end);
+    if (elements > 5)
+      end = integer.read(bytes, end);
+    if (elements > 6)
+      end = addressEnd(bytes, end);
+    this.end = end;
+    return end >= 0;
+  }
+  entry(bytes, at) {
+    const start = joinHalves(this.startHigh, this.startLow);
+    const end = joinHalves(this.endHigh, this.endLow);
+    const length = this.startAt - at + uintLength(start) + uintLength(end) + this.end - this.payloadAt;
+    const writer = new CborWriter(length);
+    writer.rawRange(bytes, at, this.startAt);
+    writer.uint(start);
+    writer.uint(end);
+    writer.rawRange(bytes, this.payloadAt, this.end);
+    const absolute = writer.finish();
+    const group = absolute.subarray(this.cellAt - at, this.startAt - at);
+    return { bytes: absolute, group, start, end };
+  }
+}
+function cellEnd(bytes, at, charactersAt) {
+  const head = bytes[at] ?? 0;
+  if (head < 97 || head > 120)
+    return -1;
+  const length = head < 120 ? head - 96 : bytes[at + 1] ?? 0;
+  if (head === 120 && length < 24)
+    return -1;
+  const end = charactersAt + length;
+  for (let index = charactersAt;index < end; index++) {
+    if (bytes[index] !== ZERO2 && bytes[index] !== ONE2)
+      return -1;
+  }
+  return end;
+}
+function addressEnd(bytes, at) {
+  const end = at + ENCODED_ADDRESS2;
+  const is = at >= 0 && bytes[at] === 88 && bytes[at + 1] === 33 && bytes[at + 2] === 30;
+  return is && end <= bytes.length ? end : -1;
+}
+function textStart(bytes, at) {
+  const head = bytes[at] ?? 0;
+  return at + (head < 120 ? 1 : head === 120 ? 2 : head === 121 ? 3 : 5);
+}
+function compareRanges(a, aStart, aLength, b, bStart, bLength) {
+  for (let index = 0;index < aLength && index < bLength; index++) {
+    const difference = (a[aStart + index] ?? 0) - (b[bStart + index] ?? 0);
+    if (difference !== 0)
+      return difference;
+  }
+  return aLength - bLength;
+}
+function sameBytes(a, aStart, b, bStart, length) {
+  for (let index = 0;index < length; index++) {
+    if (a[aStart + index] !== b[bStart + index])
+      return false;
+  }
+  return true;
+}
+
+// src/merge/tree/leaf-comparison.ts
+var KIND = "spatial-bucket";
+
+class Undecided extends Error {
+}
+async function compareLeaves(base, side, tail) {
+  const comparison = new LeafComparison(base, side, tail);
+  try {
+    return await comparison.run();
+  } catch (error) {
+    if (error instanceof Undecided)
+      return;
+    throw error;
+  }
+}
+
+class LeafComparison {
+  #baseRow;
+  #sideRow;
+  #tail;
+  #integer = new IntegerReader;
+  #added = [];
+  #removed = [];
+  #base;
+  #index = 0;
+  #side;
+  #at = 0;
+  #passed = 0;
+  #lastAt = 0;
+  #startSeen = false;
+  #endHigh = 0;
+  #endLow = 0;
+  #cell;
+  #cellBase = [];
+  #cellIndex = 0;
+  #cellSide = [];
+  #cellAt = 0;
+  #cellAdded = 0;
+  #lastStart = 0n;
+  #cellClosed = false;
+  constructor(base, side, tail) {
+    this.#baseRow = base;
+    this.#sideRow = side;
+    this.#tail = tail;
+  }
+  async run() {
+    await this.#nextBase();
+    await this.#nextSide();
+    for (;; ) {
+      if (this.#baseEnded())
+        await this.#nextBase();
+      if (this.#sideEnded())
+        await this.#nextSide();
+      const [base, side] = [this.#base, this.#side];
+      if (base === undefined && side === undefined)
+        break;
+      if (base !== undefined && side !== undefined) {
+        if (this.#match(base, side) || this.#insert(base, side))
+          continue;
+      }
+      await this.#compareCell();
+    }
+    return { added: this.#added, removed: this.#removed };
+  }
+  #baseEnded() {
+    return this.#base !== undefined && this.#index === this.#base.head.count;
+  }
+  #sideEnded() {
+    return this.#side !== undefined && this.#passed === this.#side.head.count;
+  }
+  async#nextBase() {
+    this.#base = await this.#baseRow.next();
+    this.#index = 0;
+    if (this.#base !== undefined)
+      this.#cellBase.push(this.#base);
+  }
+  async#nextSide() {
+    if (this.#side !== undefined)
+      this.#checkEnd(this.#side);
+    const leaf = await this.#sideRow.next();
+    this.#side = leaf === undefined ? undefined : open(leaf);
+    this.#at = this.#side?.head.entriesAt ?? 0;
+    this.#passed = 0;
+    this.#startSeen = false;
+    this.#endHigh = 0;
+    this.#endLow = 0;
+    if (this.#side !== undefined)
+      this.#cellSide.push(this.#side);
+  }
+  #checkEnd({ bytes, child, head }) {
+    const end = joinHalves(this.#endHigh, this.#endLow);
+    const last = cellOf(bytes, this.#lastAt);
+    if (!this.#startSeen || end !== head.end || !isCell(last, child.high))
+      throw new Undecided;
+    const left = bytes.length - this.#at;
+    if (left !== this.#tail.length || !sameBytes(bytes, this.#at, this.#tail, 0, left)) {
+      throw new Undecided;
+    }
+  }
+  #enter(cell, index, at) {
+    if (this.#cell !== undefined && sameText(this.#cell, cell)) {
+      if (this.#cellClosed)
+        throw new Undecided;
+      return;
+    }
+    this.#cell = cell;
+    this.#cellClosed = false;
+    this.#cellAdded = 0;
+    this.#cellIndex = index;
+    this.#cellAt = at;
+    if (this.#cellBase.length > 1 || this.#base === undefined) {
+      this.#cellBase = this.#base === undefined ? [] : [this.#base];
+    }
+    if (this.#cellSide.length > 1 || this.#side === undefined) {
+      this.#cellSide = this.#side === undefined ? [] : [this.#side];
+    }
+  }
+  #sawEnd(high, low) {
+    if (high < this.#endHigh || high === this.#endHigh && low <= this.#endLow)
+      return;
+    this.#endHigh = high;
+    this.#endLow = low;
+  }
+  #match(base, side) {
+    const from = this.#index;
+    if (base.head.start === side.head.start)
+      this.#matchBytes(base, side);
+    else
+      while (this.#matchRebased(base, side))
+        ;
+    if (this.#index === from)
+      return false;
+    this.#lastStart = startOf(base, this.#index - 1);
+    return true;
+  }
+  #matchBytes(base, side) {
+    const { offsets, starts, ends, cellFirst } = base;
+    const from = this.#index;
+    const begin = offsets[from] ?? 0;
+    const matched = commonPrefix(base.bytes, begin, side.bytes, this.#at);
+    const to = Math.min(lastAtMost(offsets, begin + matched), base.head.count);
+    if (to <= from)
+      return;
+    if (to - from > side.head.count - this.#passed)
+      throw new Undecided;
+    const last = to - 1;
+    this.#enter(cellIn(base, from), from, this.#at);
+    const first = cellFirst[last] ?? 0;
+    if (first > from) {
+      this.#enter(cellIn(base, last), first, this.#at + (offsets[first] ?? 0) - begin);
+    }
+    for (let index = from;index < to; index++) {
+      this.#sawEnd(ends[2 * index] ?? 0, ends[2 * index + 1] ?? 0);
+      if (starts[2 * index] === side.startHigh && starts[2 * index + 1] === side.startLow) {
+        this.#startSeen = true;
+      }
+    }
+    this.#lastAt = this.#at + (offsets[last] ?? 0) - begin;
+    this.#at += (offsets[to] ?? 0) - begin;
+    this.#passed += to - from;
+    this.#index = to;
+  }
+  #matchRebased(base, side) {
+    const index = this.#index;
+    if (index === base.head.count || this.#passed === side.head.count)
+      return false;
+    const { bytes } = side;
+    const offset = base.offsets[index] ?? 0;
+    const cellLength = (base.startAt[index] ?? 0) - offset;
+    if (!sameBytes(base.bytes, offset, bytes, this.#at, cellLength))
+      return false;
+    const integer = this.#integer;
+    const at = integer.read(bytes, this.#at + cellLength);
+    if (at < 0)
+      return false;
+    const atStart = integer.low === 0 && integer.high === 0;
+    integer.add(side.startHigh, side.startLow);
+    if (integer.high !== base.starts[2 * index] || integer.low !== base.starts[2 * index + 1]) {
+      return false;
+    }
+    const rest = base.restAt[index] ?? 0;
+    const length = (base.offsets[index + 1] ?? 0) - rest;
+    if (!sameBytes(base.bytes, rest, bytes, at, length))
+      return false;
+    if (base.cellFirst[index] === index)
+      this.#enter(cellIn(base, index), index, this.#at);
+    this.#sawEnd(base.ends[2 * index] ?? 0, base.ends[2 * index + 1] ?? 0);
+    if (atStart)
+      this.#startSeen = true;
+    this.#lastAt = this.#at;
+    this.#at = at + length;
+    this.#passed++;
+    this.#index++;
+    return true;
+  }
+  #insert(base, side) {
+    const index = this.#index;
+    const { child } = side;
+    if (index === 0 || this.#cell === undefined)
+      return false;
+    const cell = cellOf(side.bytes, this.#at);
+    for (const edge of [child.low, child.high, base.child.low, base.child.high]) {
+      if (edge === undefined || isCell(cell, edge))
+        return false;
+    }
+    const afterBefore = compareText(cell, this.#cell);
+    const beforeNext = compareText(cell, cellIn(base, index));
+    if (afterBefore < 0 || beforeNext > 0)
+      return false;
+    const at = this.#at;
+    const entry = this.#decode(side, at);
+    if (afterBefore === 0 && (this.#cellClosed || entry.start <= this.#lastStart))
+      return false;
+    if (beforeNext === 0 && entry.start >= startOf(base, index))
+      return false;
+    this.#enter(cell, index, at);
+    this.#added.push(entry);
+    this.#cellAdded++;
+    this.#passDecoded(side, at, entry);
+    return true;
+  }
+  #decode({ bytes, entry }, at) {
+    if (!entry.read(bytes, at))
+      throw new Undecided;
+    return entry.entry(bytes, at);
+  }
+  #passDecoded({ entry }, at, { start }) {
+    this.#sawEnd(entry.endHigh, entry.endLow);
+    if (entry.beginsLeaf)
+      this.#startSeen = true;
+    this.#lastStart = start;
+    this.#lastAt = at;
+    this.#at = entry.end;
+    this.#passed++;
+  }
+  async#compareCell() {
+    const [base, side] = [this.#base, this.#side];
+    const ofBase = base === undefined ? undefined : cellIn(base, this.#index);
+    const ofSide = side === undefined ? undefined : cellOf(side.bytes, this.#at);
+    const cell = ofSide === undefined || ofBase !== undefined && compareText(ofBase, ofSide) < 0 ? ofBase : ofSide;
+    if (cell === undefined)
+      throw new Undecided;
+    if (this.#cell !== undefined && compareText(cell, this.#cell) < 0)
+      throw new Undecided;
+    this.#enter(cell, this.#index, this.#at);
+    this.#added.length -= this.#cellAdded;
+    this.#cellAdded = 0;
+    const { added, removed } = compareSets(await this.#baseCell(cell), await this.#sideCell(cell));
+    this.#added.push(...added);
+    this.#removed.push(...removed);
+    this.#cellClosed = true;
+  }
+  async#baseCell(cell) {
+    const entries = [];
+    let from = this.#cellIndex;
+    for (const leaf of this.#cellBase) {
+      const to = leaf === this.#base ? this.#index : leaf.head.count;
+      for (let index = from;index < to; index++)
+        entries.push(decodeShape(leaf, index));
+      from = 0;
+    }
+    for (;; ) {
+      if (this.#baseEnded())
+        await this.#nextBase();
+      const base = this.#base;
+      if (base === undefined || !sameText(cellIn(base, this.#index), cell))
+        return entries;
+      entries.push(decodeShape(base, this.#index));
+      this.#index++;
+    }
+  }
+  async#sideCell(cell) {
+    const entries = [];
+    let before;
+    const push = (entry) => {
+      if (before !== undefined && comparePageEntries(KIND, before, entry) > 0) {
+        throw new Undecided;
+      }
+      before = entry;
+      entries.push(entry);
+    };
+    let at = this.#cellAt;
+    for (const leaf of this.#cellSide) {
+      const end = leaf === this.#side ? this.#at : leaf.bytes.length - this.#tail.length;
+      while (at < end) {
+        push(this.#decode(leaf, at));
+        at = leaf.entry.end;
+      }
+      if (leaf === this.#side)
+        break;
+      at = this.#cellSide[this.#cellSide.indexOf(leaf) + 1]?.head.entriesAt ?? 0;
+      before = undefined;
+    }
+    for (;; ) {
+      if (this.#sideEnded()) {
+        await this.#nextSide();
+        before = undefined;
+      }
+      const side = this.#side;
+      if (side === undefined || !sameText(cellOf(side.bytes, this.#at), cell))
+        return entries;
+      const begin = this.#at;
+      const entry = this.#decode(side, begin);
+      push(entry);
+      this.#passDecoded(side, begin, entry);
+    }
+  }
+}
+function open({ child, bytes }) {
+  const head = readLeafHead(bytes);
+  if (head === undefined || head.count === 0 || child.start !== head.start || child.end !== head.end || child.entryCount !== head.count || !isCell(cellOf(bytes, head.entriesAt), child.low)) {
+    throw new Undecided;
+  }
+  const [startHigh, startLow] = halves(head.start);
+  return {
+    child,
+    bytes,
+    entry: new EntryReader(head.start),
+    head,
+    startHigh,
+    startLow
+  };
+}
+function cellIn({ bytes, offsets, startAt }, index) {
+  const at = (offsets[index] ?? 0) + 1;
+  return { bytes, at, length: (startAt[index] ?? 0) - at };
+}
+function cellOf(bytes, at) {
+  const head = bytes[at + 1] ?? 0;
+  if (head < 96 || head > 120)
+    throw new Undecided;
+  const length = head < 120 ? 1 + head - 96 : 2 + (bytes[at + 2] ?? 0);
+  if (at + 1 + length > bytes.length)
+    throw new Undecided;
+  return { bytes, at: at + 1, length };
+}
+function sameText(a, b) {
+  return a.length === b.length && sameBytes(a.bytes, a.at, b.bytes, b.at, a.length);
+}
+function compareText(a, b) {
+  const aStart = textStart(a.bytes, a.at);
+  const bStart = textStart(b.bytes, b.at);
+  const aLength = a.at + a.length - aStart;
+  const bLength = b.at + b.length - bStart;
+  return compareRanges(a.bytes, aStart, aLength, b.bytes, bStart, bLength);
+}
+function isCell(cell, key) {
+  if (key === undefined)
+    return false;
+  const at = textStart(cell.bytes, cell.at);
+  return cell.at + cell.length - at === key.length && sameBytes(cell.bytes, at, key, 0, key.length);
+}
+function startOf({ starts }, index) {
+  return joinHalves(starts[2 * index] ?? 0, starts[2 * index + 1] ?? 0);
+}
+function decodeShape({ bytes, offsets, head }, index) {
+  const entry = new EntryReader(head.start);
+  const at = offsets[index] ?? 0;
+  if (!entry.read(bytes, at))
+    throw new Error("unreachable: a sound leaf");
+  return entry.entry(bytes, at);
+}
+
+// src/merge/tree/split.ts
+function longestPrefix(items, from, meter) {
+  meter.clear();
+  let end = from;
+  for (;end < items.length; end++) {
+    const item = items[end];
+    if (item === undefined || !meter.tryAdd(item))
+      break;
+  }
+  return Math.max(1, end - from);
+}
+function cutGreedily(items, meter) {
+  const pages = [];
+  for (let from = 0;from < items.length; ) {
+    const count = longestPrefix(items, from, meter);
+    pages.push(items.slice(from, from + count));
+    from += count;
+  }
+  return pages;
+}
+function cutEvenly(items, meter) {
+  const pages = [];
+  for (let from = 0;from < items.length; ) {
+    const left = items.length - from;
+    const capacity = longestPrefix(items, from, meter);
+    const count = Math.ceil(left / Math.ceil(left / capacity));
+    pages.push(items.slice(from, from + count));
+    from += count;
+  }
+  return pages;
+}
+
+// src/merge/tree/leaf-cut.ts
+function cutLeaf(shape, added, tail, pageTarget, writer) {
+  const origin = halves(shape.head.start);
+  const entries = [];
+  let next = 0;
+  for (const [place, entry] of added) {
+    for (;next < place; next++)
+      entries.push(standing(shape, next, origin));
+    entries.push(coming(entry, origin));
+  }
+  for (;next < shape.head.count; next++)
+    entries.push(standing(shape, next, origin));
+  if (entries.some(({ start, until }) => !isExact(start) || !isExact(until)))
+    return;
+  const meter = new StoredMeter(shape.head.start, pageTarget - tail.length);
+  return cutEvenly(entries, meter).map((piece) => write(piece, shape.head.start, tail, writer));
+}
+function isExact(time) {
+  return Math.abs(time) < Number.MAX_SAFE_INTEGER / 2;
+}
+function since(high, low, origin) {
+  return (high - origin[0]) * 4294967296 + (low - origin[1]);
+}
+function standing(shape, index, origin) {
+  const { bytes, offsets, cellAt, startAt, restAt, starts, ends } = shape;
+  return {
+    bytes,
+    at: offsets[index] ?? 0,
+    cellAt: cellAt[index] ?? 0,
+    startAt: startAt[index] ?? 0,
+    restAt: restAt[index] ?? 0,
+    end: offsets[index + 1] ?? 0,
+    start: since(starts[2 * index] ?? 0, starts[2 * index + 1] ?? 0, origin),
+    until: since(ends[2 * index] ?? 0, ends[2 * index + 1] ?? 0, origin)
+  };
+}
+function coming(entry, origin) {
+  const writer = new CborWriter(entry.bytes.length);
+  writeLeafEntry(writer, "spatial-bucket", entry, entry.start);
+  const bytes = writer.finish();
+  const cellAt = textStart(bytes, 1);
+  const startAt = cellAt + entry.group.length;
+  return {
+    bytes,
+    at: 0,
+    cellAt,
+    startAt,
+    restAt: startAt + 1,
+    end: bytes.length,
+    start: since(...halves(entry.start), origin),
+    until: since(...halves(entry.end), origin)
+  };
+}
+function fixedLength({ at, startAt, restAt, end }) {
+  return startAt - at + end - restAt;
+}
+function bounds2(entries) {
+  let start = Infinity;
+  let end = -Infinity;
+  for (const entry of entries) {
+    start = Math.min(start, entry.start);
+    end = Math.max(end, entry.until);
+  }
+  return [start, end];
+}
+
+class StoredMeter {
+  #origin;
+  #room;
+  #frame = new CborWriter;
+  #entries = [];
+  #fixed = 0;
+  #relative = 0;
+  #start = 0;
+  #end = 0;
+  constructor(origin, room) {
+    this.#origin = origin;
+    this.#room = room;
+  }
+  tryAdd(entry) {
+    const first = this.#entries.length === 0;
+    const start = first ? entry.start : Math.min(this.#start, entry.start);
+    const end = first ? entry.until : Math.max(this.#end, entry.until);
+    const fixed = this.#fixed + fixedLength(entry);
+    let relative = uintLength(entry.start - start);
+    if (start === this.#start)
+      relative += this.#relative;
+    else
+      for (const other of this.#entries)
+        relative += uintLength(other.start - start);
+    const count = this.#entries.length + 1;
+    if (!first && this.#headLength(start, end, count) + fixed + relative > this.#room)
+      return false;
+    this.#entries.push(entry);
+    this.#fixed = fixed;
+    this.#relative = relative;
+    this.#start = start;
+    this.#end = end;
+    return true;
+  }
+  clear() {
+    this.#entries = [];
+    this.#fixed = 0;
+    this.#relative = 0;
+  }
+  #headLength(start, end, count) {
+    this.#frame.clear();
+    writeLeafHead(this.#frame, this.#origin + BigInt(start), this.#origin + BigInt(end), count);
+    return this.#frame.length;
+  }
+}
+function write(piece, origin, tail, writer) {
+  const [first, last] = bounds2(piece);
+  const start = origin + BigInt(first);
+  const end = origin + BigInt(last);
+  writer.clear();
+  writeLeafHead(writer, start, end, piece.length);
+  for (const entry of piece) {
+    writer.rawRange(entry.bytes, entry.at, entry.startAt);
+    writer.uint(entry.start - first);
+    writer.rawRange(entry.bytes, entry.restAt, entry.end);
+  }
+  writer.raw(tail);
+  const child = {
+    low: cellOf2(piece[0]),
+    high: cellOf2(piece.at(-1)),
+    start,
+    end,
+    entryCount: piece.length
+  };
+  return { bytes: writer.finish(), child };
+}
+function cellOf2(entry) {
+  return entry?.bytes.slice(entry.cellAt, entry.startAt);
+}
 
 // src/merge/tree/leaf-growth.ts
-function readHead(cursor) {
-  if (cursor.readMapLength() !== 5 || cursor.readText() !== "type")
-    return;
-  if (cursor.readText() !== "leaf" || cursor.readText() !== "t_max")
-    return;
-  const end = cursor.readUint();
-  if (cursor.readText() !== "t_min")
-    return;
-  const start = cursor.readUint();
-  if (cursor.readText() !== "entries")
-    return;
-  const count = cursor.readArrayLength();
-  return { start, end, count, entriesAt: cursor.offset };
-}
-function leafShape(bytes) {
-  const cursor = new CborCursor(bytes);
-  const head = readHead(cursor);
-  if (head === undefined)
-    return;
-  const offsets = new Uint32Array(head.count + 1);
-  for (let index = 0;index < head.count; index++) {
-    offsets[index] = cursor.offset;
-    cursor.skip();
+function growLeaf(shape, added, tail, pageTarget, writer) {
+  const placed = [];
+  let place = 0;
+  for (const entry of added) {
+    place = placeOf(shape, entry, place);
+    placed.push([place, entry]);
   }
-  offsets[head.count] = cursor.offset;
-  const buffer = Buffer6.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let index = 1;index < head.count; index++) {
-    const before = offsets[index - 1] ?? 0;
-    const at = offsets[index] ?? 0;
-    if (compareKeys2(buffer, before, buffer, at) >= 0)
-      return;
-  }
-  return { bytes: buffer, offsets, start: head.start, end: head.end };
+  const whole = putIn(shape, placed, tail, pageTarget, writer);
+  return whole === undefined ? cutLeaf(shape, placed, tail, pageTarget, writer) : [whole];
 }
-function keyLength(bytes, entryAtByte) {
-  const head = bytes[entryAtByte + 1] ?? 0;
-  const cell = head < 120 ? 1 + head - 96 : 2 + (bytes[entryAtByte + 2] ?? 0);
-  const start = bytes[entryAtByte + 1 + cell] ?? 0;
-  return cell + 1 + (start < 24 ? 0 : 1 << start - 24);
-}
-function compareKeys2(a, aEntry, b, bEntry) {
-  return a.compare(b, bEntry + 1, bEntry + 1 + keyLength(b, bEntry), aEntry + 1, aEntry + 1 + keyLength(a, aEntry));
-}
-function leafGrowth(kind, base, side, child) {
-  const cursor = new CborCursor(side);
-  const head = readHead(cursor);
-  const { offsets } = base;
-  const count = offsets.length - 1;
-  if (head === undefined || head.start !== base.start || head.count < count)
-    return;
-  if (child.start !== head.start || child.end !== head.end || child.entryCount !== head.count) {
-    return;
-  }
-  const sideBuffer = Buffer6.from(side.buffer, side.byteOffset, side.byteLength);
-  const textHead = base.bytes[(offsets[0] ?? 0) + 1];
-  const added = [];
-  let end = base.end;
-  let position = head.entriesAt;
-  let next = 0;
-  let previous = -1;
-  while (next < count) {
-    const start = offsets[next] ?? 0;
-    const matched = commonPrefix(base.bytes, start, sideBuffer, position);
-    const reached = Math.min(entryAt(offsets, start + matched), count);
-    if (reached > next) {
-      position += (offsets[reached] ?? 0) - start;
-      next = reached;
-      previous = -1;
-      continue;
-    }
-    if (next === 0 || added.length >= head.count - count)
-      return;
-    cursor.offset = position;
-    const [entry] = readLeafEntries({ kind: "Index Page", path: child.page }, kind, cursor, 1, head.start);
-    if (entry === undefined || sideBuffer[position + 1] !== textHead)
-      return;
-    const after = previous < 0 ? compareKeys2(base.bytes, offsets[next - 1] ?? 0, sideBuffer, position) < 0 : compareKeys2(sideBuffer, previous, sideBuffer, position) < 0;
-    if (!after || compareKeys2(sideBuffer, position, base.bytes, start) >= 0)
-      return;
-    if (equalTo(child.low, entry.group) || equalTo(child.high, entry.group))
+function putIn({ bytes, head, offsets, child }, placed, tail, pageTarget, writer) {
+  let { end } = head;
+  for (const [, entry] of placed) {
+    if (entry.start < head.start)
       return;
     if (entry.end > end)
       end = entry.end;
-    added.push(entry);
-    previous = position;
-    position = cursor.offset;
   }
-  if (count + added.length !== head.count || end !== head.end)
+  const entryCount = head.count + placed.length;
+  writer.clear();
+  writeLeafHead(writer, head.start, end, entryCount);
+  let copied = head.entriesAt;
+  for (const [place, entry] of placed) {
+    const at = offsets[place] ?? 0;
+    writer.raw(bytes.subarray(copied, at));
+    copied = at;
+    writeLeafEntry(writer, "spatial-bucket", entry, head.start);
+    if (writer.length > pageTarget)
+      return;
+  }
+  writer.raw(bytes.subarray(copied, offsets[head.count]));
+  writer.raw(tail);
+  if (writer.length > pageTarget)
     return;
-  const tail = base.bytes.subarray(offsets[count]);
-  return tail.equals(sideBuffer.subarray(position)) ? added : undefined;
+  const [first, last] = [placed[0], placed.at(-1)];
+  const low = first?.[0] === 0 ? first[1].group.slice() : child.low;
+  const high = last?.[0] === head.count ? last[1].group.slice() : child.high;
+  return { bytes: writer.finish(), child: { low, high, start: head.start, end, entryCount } };
 }
-function equalTo(key, group) {
-  return key === undefined || compareBytes(key, group) === 0;
+function placeOf(shape, entry, from) {
+  const [startHigh, startLow] = halves(entry.start);
+  let low = from;
+  let high = shape.head.count;
+  while (low < high) {
+    const middle = low + high >> 1;
+    if (compareAt2(shape, middle, entry.group, startHigh, startLow) <= 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+function compareAt2({ bytes, cellAt, startAt, starts }, index, cell, startHigh, startLow) {
+  const begin = cellAt[index] ?? 0;
+  const length = (startAt[index] ?? 0) - begin;
+  return compareRanges(bytes, begin, length, cell, 0, cell.length) || (starts[2 * index] ?? 0) - startHigh || (starts[2 * index + 1] ?? 0) - startLow;
+}
+
+// src/merge/tree/read-ahead.ts
+var READ_AHEAD = 64;
+function readAhead(items, read, ahead = READ_AHEAD) {
+  const pending = [];
+  let begun = 0;
+  return {
+    next() {
+      for (;begun < items.length && pending.length <= ahead; begun++) {
+        const item = items[begun];
+        if (item === undefined)
+          continue;
+        const reading = read(item);
+        reading.catch(() => {});
+        pending.push(reading);
+      }
+      return pending.shift() ?? Promise.resolve(undefined);
+    }
+  };
 }
 
 // src/merge/tree/tree-format.ts
@@ -61518,10 +62408,15 @@ function detach(format, entry) {
   const { bytes, group, start, end } = entry;
   return format.entry({ bytes: bytes.slice(), group: group.slice(), start, end });
 }
-async function loadPage(format, load, child, height) {
-  const bytes = await load(child.page);
-  const page = inPage(format, child, () => format.decode(bytes, height, child.page));
+async function loadPage(format, load, child, height, { like, keepLeaf = false } = {}) {
+  const kept = height > 1 || keepLeaf ? format.kept : undefined;
+  let page = kept?.get(child.page, height);
+  if (page === undefined) {
+    const bytes = await load(child.page);
+    page = inPage(format.name, child, () => format.decode(bytes, height, child.page, like));
+  }
   checkChild(format.name, format.childOf(page, child.page), child);
+  kept?.keep(child.page, height, page);
   return page;
 }
 function checkChild(name, actual, child) {
@@ -61538,7 +62433,7 @@ function checkChild(name, actual, child) {
     }
   }
 }
-function inPage(format, child, decode) {
+function inPage(name, child, decode) {
   try {
     return decode();
   } catch (error) {
@@ -61547,9 +62442,9 @@ function inPage(format, child, decode) {
     const { found, expected, next, offset } = error.fault;
     throw new DreamDBError({
       code: "malformed-object",
-      kind: format.name,
+      kind: name,
       path: child.page,
-      found: `${found} at byte ${offset} of the ${format.name} ${child.page}`,
+      found: `${found} at byte ${offset} of the ${name} ${child.page}`,
       expected,
       next
     }, { cause: error });
@@ -61566,56 +62461,80 @@ function rootOf(tree) {
   };
 }
 
+// src/merge/tree/spatial-leaves.ts
+var KEPT_LEAVES = 1024;
+var NAME = "Index Page";
+function spatialLeaves(modality, pageTarget) {
+  const kept = new RecentlyUsed(KEPT_LEAVES);
+  const tail = leafTail(modality);
+  const writer = new CborWriter(pageTarget + 256);
+  const measure = (child, bytes) => {
+    const known = kept.get(child.page);
+    if (known?.child === child)
+      return known.shape;
+    return inPage(NAME, child, () => {
+      const shape = known?.shape ?? leafShape(bytes, child.page, tail);
+      if (shape === undefined) {
+        decodeIndexPage(bytes, { kind: "spatial-bucket", modality, path: child.page });
+        return;
+      }
+      checkChild(NAME, shape.child, child);
+      kept.set(child.page, { shape, child });
+      return shape;
+    });
+  };
+  const open = async (child, load) => {
+    const bytes = kept.get(child.page)?.shape.bytes ?? await load(child.page);
+    return measure(child, bytes);
+  };
+  return {
+    async compareLeaves(base, side, load) {
+      const openBase = async (child) => {
+        const shape = await open(child, load);
+        if (shape === undefined)
+          throw new Undecided;
+        return shape;
+      };
+      const openSide = async (child) => ({ child, bytes: await load(child.page) });
+      return await compareLeaves(readAhead(base, openBase), readAhead(side, openSide), tail);
+    },
+    async growLeaf(child, added, load) {
+      const shape = await open(child, load);
+      return shape === undefined ? undefined : growLeaf(shape, added, tail, pageTarget, writer);
+    }
+  };
+}
+
 // src/merge/tree/index-format.ts
 var INDEX_PAGE_TARGET = 16384;
-var KEPT_SHAPES = 2048;
-var KEPT_INTERNALS = 256;
 var LEAF_FRAME = 1 + 5 + 5 + 6 + 6 + 8 + 9;
 var INTERNAL_FRAME = LEAF_FRAME + 4;
 function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
   const spatial = kind === "spatial-bucket";
   const modalityLength = new TextEncoder().encode(modality).length;
   const tail = uintLength(modalityLength) + modalityLength;
-  const shapes = new Map;
-  const internals = new Map;
   return {
     name: "Index Page",
     internalRule: "even",
     canonical: false,
-    ...spatial ? {
-      leafGrowth(base, side, baseChild, sideChild) {
-        let shape = shapes.get(baseChild.page);
-        if (shape === undefined && !shapes.has(baseChild.page)) {
-          const decoded = this.decode(base, 1, baseChild.page);
-          checkChild("Index Page", this.childOf(decoded, baseChild.page), baseChild);
-          shape = leafShape(base);
-          if (shapes.size >= KEPT_SHAPES)
-            shapes.clear();
-          shapes.set(baseChild.page, shape);
-        }
-        return shape === undefined ? undefined : leafGrowth(kind, shape, side, sideChild);
-      }
-    } : {},
+    ...spatial ? spatialLeaves(modality, pageTarget) : {},
     key: (entry) => spatial ? entry.group : undefined,
     entry: (entry) => entry,
-    decode(bytes, height, address) {
-      const known = internals.get(address);
-      if (known !== undefined && height > 1)
-        return known;
-      const page = decodeIndexPage(bytes, { kind, modality, path: address });
+    kept: new KeptPages,
+    decode(bytes, height, address, like = []) {
+      const page = decodeIndexPage(bytes, {
+        kind,
+        modality,
+        path: address,
+        like: recordsOf2(like)
+      });
       if (page.type === "leaf" !== (height === 1)) {
         throw malformedObject({ kind: "Index Page", path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
       }
-      if (page.type === "leaf")
-        return { leaf: true, entries: page.entries };
-      const internal = { leaf: false, children: page.children.map(treeChild) };
-      if (internals.size >= KEPT_INTERNALS)
-        internals.clear();
-      internals.set(address, internal);
-      return internal;
+      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children, records: page.records };
     },
     encodeLeaf: (entries) => encodeIndexLeaf(kind, modality, entries),
-    encodeInternal: (children) => encodeIndexInternal(modality, children.map(indexChild)),
+    encodeInternal: (children) => encodeIndexInternal(modality, children),
     childOf(page, address) {
       const items = page.leaf ? page.entries : page.children;
       let start;
@@ -61655,20 +62574,6 @@ function indexFormat(kind, modality, pageTarget = INDEX_PAGE_TARGET) {
 }
 function compareTimes(a, b) {
   return a.start < b.start ? -1 : a.start > b.start ? 1 : 0;
-}
-function treeChild(child) {
-  const { page, start, end, itemCount, firstCell, lastCell } = child;
-  return { page, start, end, entryCount: itemCount, low: firstCell, high: lastCell };
-}
-function indexChild(child) {
-  return {
-    page: child.page,
-    start: child.start ?? 0n,
-    end: child.end ?? 0n,
-    itemCount: child.entryCount ?? 0,
-    firstCell: child.low,
-    lastCell: child.high
-  };
 }
 
 class LeafMeter {
@@ -61726,7 +62631,7 @@ class InternalMeter {
     const childEnd = child.end ?? 0n;
     const start = first || childStart < this.#start ? childStart : this.#start;
     const end = first || childEnd > this.#end ? childEnd : this.#end;
-    const length = this.#length + indexChildLength(indexChild(child));
+    const length = this.#length + indexChildLength(child);
     const size = uintLength(start) + uintLength(end) + uintLength(this.#count + 1) + length;
     if (!first && size > this.#room)
       return false;
@@ -61759,12 +62664,12 @@ function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET) {
       if (page.type === "leaf" !== (height === 1)) {
         throw malformedObject({ ...subject, path: address }, `a page of type "${page.type}" with ${height} levels to go`, "leaves in the last level only, as tree_height says");
       }
-      return page.type === "leaf" ? { leaf: true, entries: page.entries.map(videoKeyEntry) } : { leaf: false, children: page.children.map(treeChild2) };
+      return page.type === "leaf" ? { leaf: true, entries: page.entries.map(videoKeyEntry) } : { leaf: false, children: page.children };
     },
     encodeLeaf: (entries) => encodeVideoKeyPage({ type: "leaf", entries: entries.map(({ bytes }) => keyEntry(bytes)) }),
     encodeInternal: (children) => encodeVideoKeyPage({ type: "internal", children: children.map(keyChild) }),
     childOf(page, address) {
-      const [firstKey, lastKey, itemCount] = page.leaf ? [
+      const [low, high, entryCount] = page.leaf ? [
         page.entries[0]?.group.slice(),
         page.entries.at(-1)?.group.slice(),
         page.entries.length
@@ -61773,12 +62678,7 @@ function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET) {
         page.children.at(-1)?.high,
         page.children.reduce((total, child) => total + (child.entryCount ?? 0), 0)
       ];
-      return treeChild2({
-        page: address,
-        firstKey: firstKey ?? EMPTY,
-        lastKey: lastKey ?? EMPTY,
-        itemCount
-      });
+      return keyChild({ page: address, low, high, start: undefined, end: undefined, entryCount });
     },
     leafMeter: () => new CountingMeter(pageTarget - LEAF_FRAME2, Infinity, (e) => e.bytes.length),
     internalMeter: () => new CountingMeter(pageTarget - INTERNAL_FRAME2, Infinity, childLength),
@@ -61795,7 +62695,7 @@ function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET) {
     const key = cursor.readBytes();
     const start = cursor.readUint();
     const duration = cursor.readUint();
-    return { key, start, duration, item: readAddress2(subject, cursor) };
+    return { key, start, duration, item: readAddress(subject, cursor) };
   }
 }
 function videoKeyEntry({ key, start, duration, item }) {
@@ -61807,34 +62707,20 @@ function videoKeyEntry({ key, start, duration, item }) {
   writer.bytes(addressBytes(item));
   return { bytes: writer.finish(), group: key, start, end: start + duration };
 }
-function treeChild2({ page, firstKey, lastKey, itemCount }) {
-  return {
-    page,
-    low: firstKey,
-    high: lastKey,
-    start: undefined,
-    end: undefined,
-    entryCount: itemCount
-  };
-}
-function keyChild({ page, low, high, entryCount }) {
-  return {
-    page,
-    firstKey: low ?? EMPTY,
-    lastKey: high ?? EMPTY,
-    itemCount: entryCount ?? 0
-  };
+function keyChild(child) {
+  const { low = EMPTY, high = EMPTY, entryCount = 0 } = child;
+  return { ...child, low, high, entryCount };
 }
 function childLength({ low = EMPTY, high = EMPTY, entryCount = 0 }) {
   return 1 + uintLength(low.length) + low.length + uintLength(high.length) + high.length + 35 + uintLength(entryCount);
 }
 
 // src/merge/tree/walk.ts
-var READ_AHEAD = 8;
+var READ_AHEAD2 = 8;
 async function* walkLeaves(format, tree, load, options = {}) {
   const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
   const leaves = leafPages(format, tree, load, options, counter);
-  for await (const entries of loadLeaves(format, load, leaves, options.readAhead)) {
+  for await (const entries of loadLeaves(format, load, leaves, options)) {
     counter.leaves++;
     counter.entries += entries.length;
     yield entries;
@@ -61858,23 +62744,28 @@ async function measureTree(format, tree, load) {
       return step.value;
   }
 }
-async function* loadLeaves(format, load, leaves, readAhead = READ_AHEAD) {
+async function* loadLeaves(format, load, leaves, { readAhead = READ_AHEAD2, keepLeaf = false } = {}) {
   const pending = [];
   let last;
   const take = async () => {
     const next = pending.shift();
-    const entries = await next?.entries ?? [];
+    if (next === undefined)
+      return [];
+    const { leaf, bytes } = next;
+    const page = await loadPage(format, (address) => bytes ?? load(address), leaf, 1, { keepLeaf });
+    const entries = page.leaf ? page.entries : [];
     const first = entries[0];
     if (last !== undefined && first !== undefined && format.compareRegion(last, first) > 0) {
-      throw malformedObject({ kind: format.name, path: next?.leaf.page }, "it begins before the end of the leaf to its left", "leaves in ascending order");
+      throw malformedObject({ kind: format.name, path: leaf.page }, "it begins before the end of the leaf to its left", "leaves in ascending order");
     }
     last = entries.at(-1);
     return entries;
   };
   for await (const leaf of leaves) {
-    const entries = loadPage(format, load, leaf, 1).then((page) => page.leaf ? page.entries : []);
-    entries.catch(() => {});
-    pending.push({ leaf, entries });
+    const known = keepLeaf && format.kept?.get(leaf.page, 1) !== undefined;
+    const bytes = known ? undefined : load(leaf.page);
+    bytes?.catch(() => {});
+    pending.push({ leaf, bytes });
     if (pending.length > readAhead)
       yield await take();
   }
@@ -62103,7 +62994,7 @@ function foremostOther(leaders, owner) {
 }
 function overlappingIntervals(intervals) {
   const marked = new Set;
-  const byStart = intervals.map((_, index) => index).sort((a, b) => compare(intervals[a]?.start, intervals[b]?.start));
+  const byStart = intervals.map((_, index) => index).sort((a, b) => compare2(intervals[a]?.start, intervals[b]?.start));
   let leaders;
   for (const index of byStart) {
     const interval = intervals[index];
@@ -62126,12 +63017,12 @@ function overlappingIntervals(intervals) {
   }
   return [...marked].sort((a, b) => a - b);
 }
-function compare(a, b) {
+function compare2(a, b) {
   return a === undefined || b === undefined || a === b ? 0 : a < b ? -1 : 1;
 }
 function mergeIntervals(intervals) {
   const merged = [];
-  for (const { start, end } of [...intervals].sort((a, b) => compare(a.start, b.start))) {
+  for (const { start, end } of [...intervals].sort((a, b) => compare2(a.start, b.start))) {
     const last = merged.at(-1);
     if (last !== undefined && start <= last.end) {
       if (end > last.end)
@@ -62203,24 +63094,21 @@ async function anchorsTakenAway(changes, read, place, concurrency, which) {
   }
   return taken;
 }
-function doubledAnchors(byOwner) {
-  const distinct = [...byOwner.values()].map((sets) => {
-    const all = new BigUint64Array(sets.reduce((length, set) => length + set.length, 0));
-    let at = 0;
-    for (const set of sets) {
-      all.set(set, at);
-      at += set.length;
-    }
-    all.sort();
-    return all.filter((anchor, index) => index === 0 || anchor !== all[index - 1]);
-  });
-  const all = new BigUint64Array(distinct.reduce((length, set) => length + set.length, 0));
+function sortedTogether(sets) {
+  const all = new BigUint64Array(sets.reduce((length, set) => length + set.length, 0));
   let at = 0;
-  for (const set of distinct) {
+  for (const set of sets) {
     all.set(set, at);
     at += set.length;
   }
-  all.sort();
+  return all.sort();
+}
+function doubledAnchors(byOwner) {
+  const distinct = [...byOwner.values()].map((sets) => {
+    const all = sortedTogether(sets);
+    return all.filter((anchor, index) => index === 0 || anchor !== all[index - 1]);
+  });
+  const all = sortedTogether(distinct);
   const doubled = new Set;
   for (let index = 1;index < all.length; index++) {
     const anchor = all[index];
@@ -62436,6 +63324,7 @@ function partlyEqual(context, field) {
 }
 
 // src/merge/rewrites.ts
+var NONE = new Set;
 function replacementKey(kind, entry) {
   return anchorsInIndex(kind) ? "" : groupKey(entry);
 }
@@ -62464,19 +63353,21 @@ async function itemsOf(read, place, entries, concurrency) {
   }
   return joined;
 }
+async function anchorsWhere({ read, place, concurrency }, replaced, added, matches) {
+  const before = await itemsOf(read, place, replaced, concurrency);
+  const after = await itemsOf(read, place, added, concurrency);
+  return [...before].filter(([anchor, identities]) => matches(identities, after.get(anchor) ?? NONE)).map(([anchor]) => anchor).sort((a, b) => a < b ? -1 : 1);
+}
 function describeGroup(kind, entry) {
   if (entry === undefined || anchorsInIndex(kind))
     return {};
   return kind === "spatial-bucket" ? { cells: [cellText(entry)] } : { values: [valueText(entry)] };
 }
-async function checkReplacement(field, kind, replacement, read, concurrency) {
-  const place = { kind, timeline: field.timeline, modality: field.modality };
+async function checkReplacement(field, kind, replacement, reading) {
   const came = groupEntries(kind, replacement.added);
   const refusals = [];
   for (const [key, removed] of groupEntries(kind, replacement.removed)) {
-    const before = await itemsOf(read, place, removed, concurrency);
-    const after = await itemsOf(read, place, came.get(key) ?? [], concurrency);
-    const lost = [...before].filter(([anchor, identities]) => ![...identities].every((identity) => after.get(anchor)?.has(identity) ?? false)).map(([anchor]) => anchor).sort((a, b) => a < b ? -1 : 1);
+    const lost = await anchorsWhere(reading, removed, came.get(key) ?? [], (before, after) => ![...before].every((identity) => after.has(identity)));
     if (lost.length === 0)
       continue;
     refusals.push({
@@ -62503,6 +63394,11 @@ function common(a, b) {
   return b.filter(({ bytes }) => keys.has(bytesKey(bytes)));
 }
 async function checkRewrites(field, kind, changes, read, names, options) {
+  const reading = {
+    read,
+    place: { kind, timeline: field.timeline, modality: field.modality },
+    concurrency: options.concurrency
+  };
   const refusals = [];
   const rewrittenBy = new Map([
     [0, new Set(changes.trunkReplaced.map(groupKey))]
@@ -62515,7 +63411,7 @@ async function checkRewrites(field, kind, changes, read, names, options) {
     added
   }));
   for (const replacement of replacements) {
-    refusals.push(...await checkReplacement(field, kind, replacement, read, options.concurrency));
+    refusals.push(...await checkReplacement(field, kind, replacement, reading));
     rewrittenBy.set(replacement.position, new Set(replacement.removed.map(groupKey)));
   }
   if (replacements.length === 0)
@@ -62523,10 +63419,8 @@ async function checkRewrites(field, kind, changes, read, names, options) {
   const holdsAll = async (replaced, rewritten) => {
     if (rewritten.length === 0)
       return false;
-    const place = { kind, timeline: field.timeline, modality: field.modality };
-    const before = await itemsOf(read, place, replaced, options.concurrency);
-    const after = await itemsOf(read, place, rewritten, options.concurrency);
-    return [...before.keys()].every((anchor) => after.has(anchor));
+    const gone = await anchorsWhere(reading, replaced, rewritten, (_, after) => after.size === 0);
+    return gone.length === 0;
   };
   const conflicts = new Map;
   const grouped = replacements.map(({ removed, added }) => ({
@@ -62568,7 +63462,7 @@ async function checkRewrites(field, kind, changes, read, names, options) {
   for (const [key, { names: sides, entries }] of conflicts) {
     if (!anchorsInIndex(kind) && options.fuse && groupOf !== undefined) {
       const group = groupOf(key);
-      const different = kind === "spatial-bucket" ? await differingRecords(field, kind, group, read, options.concurrency) : [];
+      const different = kind === "spatial-bucket" ? await differingRecords(reading, group) : [];
       if (different.length === 0) {
         joined.set(key, group);
         continue;
@@ -62614,11 +63508,8 @@ function rewrittenGroups(kind, changes) {
   ]));
   return (key) => ({ key, replaced: replaced.get(key) ?? [], added: added.get(key) ?? [] });
 }
-async function differingRecords(field, kind, group, read, concurrency) {
-  const place = { kind, timeline: field.timeline, modality: field.modality };
-  const before = await itemsOf(read, place, group.replaced, concurrency);
-  const after = await itemsOf(read, place, group.added, concurrency);
-  return [...before].filter(([anchor, identities]) => new Set([...identities, ...after.get(anchor) ?? []]).size > 1).map(([anchor]) => anchor).sort((a, b) => a < b ? -1 : 1);
+function differingRecords(reading, group) {
+  return anchorsWhere(reading, group.replaced, group.added, (before, after) => new Set([...before, ...after]).size > 1);
 }
 
 // src/merge/trunk-losses.ts
@@ -63574,6 +64465,76 @@ async function joinTombstones(sides, read, nowMilliseconds) {
   return { entry: { key, value }, object: { path: tombstonePath(address), bytes }, deleted };
 }
 
+// src/merge/inline-difference.ts
+function wrongCount(found, expected) {
+  return malformedObject({ kind: "track" }, `${found} entries in an index that says it has ${expected}`, `${expected} entries and nothing behind them`);
+}
+function indexEntryRun(bytes, count) {
+  const offsets = new Uint32Array(count + 1);
+  const cursor = new CborCursor(bytes);
+  for (let index = 0;index < count; index++) {
+    offsets[index] = cursor.offset;
+    cursor.skip();
+  }
+  offsets[count] = cursor.offset;
+  if (!cursor.done)
+    throw wrongCount(count + 1, count);
+  return { bytes, offsets };
+}
+function inlineDifference(base, side, sideCount) {
+  const { bytes, offsets } = base;
+  const count = offsets.length - 1;
+  const cursor = new CborCursor(side);
+  const added = [];
+  const removed = [];
+  let next = 0;
+  let position = 0;
+  while (next < count && position < side.length) {
+    const start = offsets[next] ?? 0;
+    const matched = commonPrefix(bytes, start, side, position);
+    const reached = lastAtMost(offsets, start + matched);
+    if (reached > next) {
+      position += (offsets[reached] ?? 0) - start;
+      next = reached;
+      continue;
+    }
+    cursor.offset = position;
+    cursor.skip();
+    const ours = bytes.subarray(start, offsets[next + 1]);
+    const theirs = side.subarray(position, cursor.offset);
+    const order = compareBytes(theirs.subarray(1), ours.subarray(1));
+    if (order <= 0) {
+      added.push(theirs);
+      position = cursor.offset;
+    }
+    if (order >= 0) {
+      removed.push(ours);
+      next++;
+    }
+  }
+  for (;next < count; next++)
+    removed.push(bytes.subarray(offsets[next], offsets[next + 1]));
+  for (cursor.offset = position;!cursor.done; ) {
+    const start = cursor.offset;
+    cursor.skip();
+    added.push(side.subarray(start, cursor.offset));
+  }
+  const found = count - removed.length + added.length;
+  if (found !== sideCount)
+    throw wrongCount(found, sideCount);
+  return cancel(added, removed);
+}
+function cancel(added, removed) {
+  if (added.length === 0 || removed.length === 0)
+    return { added, removed };
+  const addedKeys = new Set(added.map(bytesKey));
+  const removedKeys = new Set(removed.map(bytesKey));
+  return {
+    added: added.filter((entry) => !removedKeys.has(bytesKey(entry))),
+    removed: removed.filter((entry) => !addedKeys.has(bytesKey(entry)))
+  };
+}
+
 // src/merge/inline-content.ts
 function isInline(content) {
   return content.form === "inline";
@@ -63647,6 +64608,9 @@ function emptyContent(kind, track) {
 }
 
 // src/merge/tree/garbage.ts
+import process2 from "node:process";
+var ENOUGH = 192 * 1024 * 1024;
+
 class GarbageCounter {
   #every;
   #bytes = 0;
@@ -63658,11 +64622,14 @@ class GarbageCounter {
     if (this.#bytes < this.#every)
       return;
     this.#bytes = 0;
-    globalThis.Bun?.gc(true);
+    const { Bun } = globalThis;
+    if (Bun !== undefined && process2.memoryUsage.rss() >= ENOUGH)
+      Bun.gc(true);
   }
 }
 
 // src/model/btree-page.ts
+var EMPTY2 = new Uint8Array(0);
 var BTREE_LIMITS = {
   pageBytes: 65536,
   leafFanout: 4096,
@@ -63694,7 +64661,7 @@ function decodeBtreePage(bytes, context) {
   if (count === 0 || count > most) {
     throw malformedObject(subject, `${count} entries in a page of type "${type}"`, `1 to ${most}`);
   }
-  const page = type === "leaf" ? { type, entries: readEntries2(subject, context.algorithm, cursor, count) } : { type, level, children: readChildren3(subject, context.algorithm, cursor, count) };
+  const page = type === "leaf" ? { type, entries: readEntries2(subject, context.algorithm, cursor, count) } : { type, level, ...readChildren3(subject, context, cursor, count) };
   expectKey(subject, cursor, "algorithm");
   const algorithm = cursor.readText();
   if (algorithm !== context.algorithm) {
@@ -63747,10 +64714,13 @@ function writeHead2(writer, level, count) {
   writer.text("entries");
   writer.arrayHead(count);
 }
+function btreeChild(page, low, high) {
+  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
+}
 function writeChild2(writer, child) {
   writer.arrayHead(3);
-  writer.bytes(child.low);
-  writer.bytes(child.high);
+  writer.bytes(child.low ?? EMPTY2);
+  writer.bytes(child.high ?? EMPTY2);
   writer.bytes(addressBytes(child.page));
 }
 function readEntries2(subject, algorithm, cursor, count) {
@@ -63783,29 +64753,33 @@ function readEntries2(subject, algorithm, cursor, count) {
   }
   return entries;
 }
-function readChildren3(subject, algorithm, cursor, count) {
-  const children = [];
-  let highest;
-  for (let index = 0;index < count; index++) {
-    const length = cursor.readArrayLength();
-    if (length !== 3)
-      throw malformedObject(subject, `child ${index} has ${length} elements`, "3");
-    const low = cursor.readBytes();
-    const high = cursor.readBytes();
-    if (algorithm !== "dreamdb.btree-string" && (low.length !== 8 || high.length !== 8)) {
-      throw malformedObject(subject, `a sort key of ${low.length} bytes`, "8 bytes");
-    }
-    if (compareBytes(low, high) > 0 || highest !== undefined && compareBytes(highest, low) > 0) {
-      throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
-    }
-    highest = high;
-    children.push({ page: readAddress2(subject, cursor), low, high });
-  }
-  return children;
+function readChildren3(subject, { algorithm, like = [] }, cursor, count) {
+  const check = (highest, low, index) => {
+    if (highest === undefined || compareBytes(highest, low) <= 0)
+      return;
+    throw malformedObject(subject, `child ${index} is out of order`, "children ascending");
+  };
+  const records = readChildRecords(cursor, count, like, {
+    read(index) {
+      const length = cursor.readArrayLength();
+      if (length !== 3) {
+        throw malformedObject(subject, `child ${index} has ${length} elements`, "3");
+      }
+      const low = cursor.readBytes();
+      const high = cursor.readBytes();
+      if (algorithm !== "dreamdb.btree-string" && (low.length !== 8 || high.length !== 8)) {
+        throw malformedObject(subject, `a sort key of ${low.length} bytes`, "8 bytes");
+      }
+      check(low, high, index);
+      return btreeChild(readAddress(subject, cursor), low, high);
+    },
+    check: (before, child, index) => check(before.high, child.low, index)
+  });
+  return { children: records.children, records };
 }
 
 // src/merge/tree/btree-format.ts
-var EMPTY2 = new Uint8Array(0);
+var EMPTY3 = new Uint8Array(0);
 var LEAF_FRAME3 = 1 + 5 + 5 + 6 + 8 + 10;
 var INTERNAL_FRAME3 = LEAF_FRAME3 + 4;
 function btreeFormat(algorithm, limits = BTREE_LIMITS) {
@@ -63816,35 +64790,35 @@ function btreeFormat(algorithm, limits = BTREE_LIMITS) {
     canonical: true,
     key: (entry) => entry.sort,
     entry: (entry) => btreeEntry(algorithm, entry),
-    decode(bytes, height, address) {
-      const page = decodeBtreePage(bytes, { algorithm, limits, path: address });
+    kept: new KeptPages,
+    decode(bytes, height, address, like = []) {
+      const page = decodeBtreePage(bytes, {
+        algorithm,
+        limits,
+        path: address,
+        like: recordsOf2(like)
+      });
       const level = page.type === "leaf" ? 0 : page.level;
       if (level !== height - 1) {
         throw malformedObject({ kind: "B-tree page", path: address }, `level ${level}`, `level ${height - 1}, as tree_height says`);
       }
-      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children.map(treeChild3) };
+      return page.type === "leaf" ? { leaf: true, entries: page.entries } : { leaf: false, children: page.children, records: page.records };
     },
     encodeLeaf: (entries) => encodeBtreeLeaf(algorithm, entries),
-    encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children.map(btreeChild)),
+    encodeInternal: (children, height) => encodeBtreeInternal(algorithm, height - 1, children),
     childOf(page, address) {
       const [low, high] = page.leaf ? [page.entries[0]?.sort.slice(), page.entries.at(-1)?.sort.slice()] : [page.children[0]?.low, page.children.at(-1)?.high];
-      return treeChild3({ page: address, low: low ?? EMPTY2, high: high ?? EMPTY2 });
+      return btreeChild(address, low ?? EMPTY3, high ?? EMPTY3);
     },
     leafMeter: () => new CountingMeter(limits.pageBytes - LEAF_FRAME3 - tail, limits.leafFanout, (entry) => entry.bytes.length),
-    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME3 - tail, limits.internalFanout, (child) => btreeChildLength(btreeChild(child))),
+    internalMeter: () => new CountingMeter(limits.pageBytes - INTERNAL_FRAME3 - tail, limits.internalFanout, btreeChildLength),
     compare: compareBtreeEntries,
     compareRegion: (a, b) => compareBytes(a.sort, b.sort),
     canRoute: () => true,
-    reaches: (child, entry) => compareBytes(child.low ?? EMPTY2, entry.sort) <= 0,
-    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY2) < 0,
-    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY2) > 0
+    reaches: (child, entry) => compareBytes(child.low ?? EMPTY3, entry.sort) <= 0,
+    isBefore: (child, entry) => compareBytes(entry.sort, child.low ?? EMPTY3) < 0,
+    isAfter: (child, entry) => compareBytes(entry.sort, child.high ?? EMPTY3) > 0
   };
-}
-function treeChild3({ page, low, high }) {
-  return { page, low, high, start: undefined, end: undefined, entryCount: undefined };
-}
-function btreeChild({ page, low, high }) {
-  return { page, low: low ?? EMPTY2, high: high ?? EMPTY2 };
 }
 
 // src/merge/tree/run-cursor.ts
@@ -63889,73 +64863,66 @@ class RunCursor {
 }
 
 // src/merge/tree/skipped.ts
+var NONE2 = new Uint8Array(0);
+
 class SkippedPages {
   #format;
   #load;
-  #byKey = new Map;
-  #byTime = [];
-  #sorted = true;
+  #levels = [];
   constructor(format, load) {
     this.#format = format;
     this.#load = load;
   }
-  add(child, height) {
-    const page = { child, height };
-    const { low, high } = child;
-    if (low === undefined || high === undefined) {
-      this.#byTime.push(page);
-      this.#sorted = false;
+  add(children, height) {
+    if (children.length === 0)
       return;
-    }
-    const keys = equalBytes(low, high) ? [low] : [low, high];
-    for (const key of keys) {
-      const text = bytesKey(key);
-      const pages = this.#byKey.get(text);
-      if (pages === undefined)
-        this.#byKey.set(text, [page]);
+    const level = { height, byKey: [], byTime: [], sorted: false };
+    for (const child of children) {
+      if (child.low === undefined || child.high === undefined)
+        level.byTime.push(child);
       else
-        pages.push(page);
+        level.byKey.push(child);
     }
+    this.#levels.push(level);
   }
-  async holds(entry, onlyTimed) {
+  holds(entry, onlyTimed) {
+    const pages = this.#candidates(entry, onlyTimed);
+    return pages.length > 0 && this.#anyHolds(pages, entry);
+  }
+  #candidates(entry, onlyTimed) {
     const key = this.#format.key(entry);
-    for (const page of key === undefined ? [] : this.#byKey.get(bytesKey(key)) ?? []) {
-      if (onlyTimed && page.child.start === undefined)
-        continue;
-      if (meets(page.child, entry) && await this.#holdsBelow(page, entry))
-        return true;
+    const found = [];
+    for (const level of this.#levels) {
+      if (!level.sorted) {
+        level.byKey.sort(comparePageChildren);
+        level.byTime.sort(comparePageChildren);
+        level.sorted = true;
+      }
+      const put = (child) => {
+        if (meets(child, entry))
+          found.push({ child, height: level.height });
+      };
+      if (key === undefined)
+        eachAround(level.byTime, entry, put);
+      else {
+        eachWithEdge(level.byKey, key, (child) => {
+          if (!onlyTimed || child.start !== undefined)
+            put(child);
+        });
+        for (const child of level.byTime)
+          put(child);
+      }
     }
-    for (const page of key === undefined ? this.#around(entry) : this.#byTime) {
-      if (meets(page.child, entry) && await this.#holdsBelow(page, entry))
+    return found;
+  }
+  async#anyHolds(pages, entry) {
+    for (const { child, height } of pages) {
+      if (await this.#holdsBelow(child, height, entry))
         return true;
     }
     return false;
   }
-  *#around(entry) {
-    if (!this.#sorted) {
-      this.#byTime.sort((a, b) => startOf(a) < startOf(b) ? -1 : startOf(a) > startOf(b) ? 1 : 0);
-      this.#sorted = true;
-    }
-    let low = 0;
-    let high = this.#byTime.length;
-    while (low < high) {
-      const middle = low + high >> 1;
-      const page = this.#byTime[middle];
-      if (page !== undefined && startOf(page) <= entry.start)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    for (let index = low - 1;index >= 0; index--) {
-      const page = this.#byTime[index];
-      if (page === undefined)
-        return;
-      yield page;
-      if (startOf(page) < entry.start)
-        return;
-    }
-  }
-  async#holdsBelow({ child, height }, entry) {
+  async#holdsBelow(child, height, entry) {
     const page = await loadPage(this.#format, this.#load, child, height);
     if (page.leaf)
       return page.entries.some((other) => equalBytes(other.bytes, entry.bytes));
@@ -63964,14 +64931,50 @@ class SkippedPages {
         continue;
       if (!meets(below, entry))
         continue;
-      if (await this.#holdsBelow({ child: below, height: height - 1 }, entry))
+      if (await this.#holdsBelow(below, height - 1, entry))
         return true;
     }
     return false;
   }
 }
-function startOf(page) {
-  return page.child.start ?? 0n;
+function countFirst(pages, is) {
+  let low = 0;
+  let high = pages.length;
+  while (low < high) {
+    const middle = low + high >> 1;
+    const page = pages[middle];
+    if (page !== undefined && is(page))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+function eachWithEdge(pages, key, use) {
+  const first = countFirst(pages, ({ low = NONE2 }) => compareBytes(low, key) < 0);
+  for (let index = first - 1;index >= 0; index--) {
+    const page = pages[index];
+    if (page?.high === undefined || compareBytes(page.high, key) < 0)
+      break;
+    use(page);
+  }
+  for (let index = first;index < pages.length; index++) {
+    const page = pages[index];
+    if (page?.low === undefined || compareBytes(page.low, key) > 0)
+      break;
+    use(page);
+  }
+}
+function eachAround(pages, entry, use) {
+  const count = countFirst(pages, ({ start = 0n }) => start <= entry.start);
+  for (let index = count - 1;index >= 0; index--) {
+    const page = pages[index];
+    if (page === undefined)
+      return;
+    use(page);
+    if ((page.start ?? 0n) < entry.start)
+      return;
+  }
 }
 function meets(child, entry) {
   return (child.start === undefined || child.start <= entry.start) && (child.end === undefined || entry.start < child.end);
@@ -63981,12 +64984,18 @@ function meets(child, entry) {
 var CONCURRENCY = 8;
 async function* diffIndexes(format, base, side, load, options = {}) {
   const skipped = new SkippedPages(format, load);
-  const grown = [];
-  const [baseRuns, sideRuns] = await openBoth(format, base, side, load, options, skipped, grown);
-  if (grown.length > 0)
-    yield { added: grown, removed: [] };
-  const before = new RunCursor(baseRuns);
-  const after = new RunCursor(sideRuns);
+  const [ofBase, ofSide] = await openBoth(format, base, side, load, options, skipped);
+  if (ofBase !== undefined && ofSide !== undefined) {
+    const found = await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
+    if (found !== undefined) {
+      const difference = await withoutSkipped(skipped, found);
+      if (isDifference(difference))
+        yield difference;
+      return;
+    }
+  }
+  const before = new RunCursor(runs(format, base, ofBase, load, true));
+  const after = new RunCursor(runs(format, side, ofSide, load, false));
   try {
     for (;; ) {
       if (!before.ready)
@@ -64005,13 +65014,12 @@ async function* diffIndexes(format, base, side, load, options = {}) {
       const ownRegion = [];
       while (!after.take(belongs, ownRegion))
         await after.refill();
-      const { added, removed } = compareSets(oldRegion, ownRegion);
-      const difference = {
-        added: added.length === 0 ? added : await without(format, skipped, added, true),
-        removed: removed.length === 0 ? removed : await without(format, skipped, removed, false)
-      };
-      if (difference.added.length > 0 || difference.removed.length > 0)
-        yield difference;
+      const found = compareSets(oldRegion, ownRegion);
+      if (!isDifference(found))
+        continue;
+      const difference = await withoutSkipped(skipped, found);
+      if (isDifference(difference))
+        yield detached(format, difference);
     }
   } finally {
     await before.close();
@@ -64029,19 +65037,19 @@ async function collectDifference(format, base, side, load, options = {}) {
   }
   return { added, removed };
 }
-async function openBoth(format, base, side, load, options, skipped, grown) {
+async function openBoth(format, base, side, load, options, skipped) {
   const before = frontier(base);
   const after = frontier(side);
-  const open = async (level) => {
+  const open = async (level, like) => {
     const opened = await mapConcurrent(level.pages, options.concurrency ?? CONCURRENCY, async (child) => {
-      const page = await loadPage(format, load, child, level.height);
-      if (page.leaf)
-        return [];
-      checkChildren(format, level.tree, page.children.length, child);
-      return page.children;
+      const page = await loadPage(format, load, child, level.height, { like });
+      if (!page.leaf)
+        checkChildren(format, level.tree, page.children.length, child);
+      return page;
     });
-    level.pages = opened.flat().filter((child) => options.within?.(child) ?? true);
+    level.pages = opened.flatMap((page) => page.leaf ? [] : page.children).filter((child) => options.within?.(child) ?? true);
     level.height--;
+    return opened;
   };
   for (;; ) {
     if (before !== undefined && after !== undefined && before.height === after.height) {
@@ -64050,14 +65058,11 @@ async function openBoth(format, base, side, load, options, skipped, grown) {
     const height = Math.max(before?.height ?? 1, after?.height ?? 1);
     if (height === 1)
       break;
-    for (const level of [before, after])
-      if (level?.height === height)
-        await open(level);
+    const opened = before?.height === height ? await open(before) : [];
+    if (after?.height === height)
+      await open(after, opened);
   }
-  if (before !== undefined && after !== undefined) {
-    await skipGrown(format, before, after, load, options, skipped, grown);
-  }
-  return [runs(format, base, before, load), runs(format, side, after, load)];
+  return [before, after];
 }
 function frontier(source) {
   if (!("tree" in source))
@@ -64065,95 +65070,63 @@ function frontier(source) {
   return { tree: source.tree, height: source.tree.height, pages: [rootOf(source.tree)] };
 }
 function skipShared(before, after, skipped) {
-  const own = new Set(after.pages.map((child) => child.page));
-  const shared = new Set;
-  before.pages = before.pages.filter((child) => {
-    if (!own.has(child.page))
+  const shared = [];
+  const old = [];
+  const own = [];
+  let at = 0;
+  for (const child of after.pages) {
+    let next = before.pages[at];
+    for (;next !== undefined && next !== child; next = before.pages[++at]) {
+      if (comparePageChildren(next, child) >= 0)
+        break;
+      old.push(next);
+    }
+    if (next === child) {
+      shared.push(child);
+      at++;
+    } else
+      own.push(child);
+  }
+  for (const child of before.pages.slice(at))
+    old.push(child);
+  const ownPages = new Set(own.map((child) => child.page));
+  const met = new Set;
+  const left = old.filter((child) => {
+    if (!ownPages.has(child.page))
       return true;
-    if (!shared.has(child.page))
-      skipped.add(child, before.height);
-    shared.add(child.page);
+    if (!met.has(child.page))
+      shared.push(child);
+    met.add(child.page);
     return false;
   });
-  after.pages = after.pages.filter((child) => !shared.has(child.page));
+  skipped.add(shared, before.height);
+  before.pages = left;
+  after.pages = met.size === 0 ? own : own.filter((child) => !met.has(child.page));
 }
-async function skipGrown(format, before, after, load, options, skipped, grown) {
-  if (format.leafGrowth === undefined)
-    return;
-  const pairs = [];
-  for (let i = 0, j = 0;i < before.pages.length && j < after.pages.length; ) {
-    const old = before.pages[i];
-    const own = after.pages[j];
-    if (old?.low === undefined || own?.low === undefined)
-      return;
-    const order = compareBytes(old.low, own.low);
-    if (order === 0 && same(old.high, own.high))
-      pairs.push([old, own]);
-    if (order <= 0)
-      i++;
-    if (order >= 0)
-      j++;
-  }
-  const settled = new Set;
-  const gains = await mapConcurrent(pairs, options.concurrency ?? CONCURRENCY, async ([old, own]) => {
-    const [base, side] = await Promise.all([load(old.page), load(own.page)]);
-    const added = format.leafGrowth?.(base, side, old, own);
-    if (added === undefined)
-      return [];
-    settled.add(old);
-    settled.add(own);
-    return added.map((entry) => detach(format, entry));
-  });
-  for (const gain of gains)
-    grown.push(...gain);
-  for (const child of before.pages)
-    if (settled.has(child))
-      skipped.add(child, 1);
-  before.pages = before.pages.filter((child) => !settled.has(child));
-  after.pages = after.pages.filter((child) => !settled.has(child));
-}
-function same(a, b) {
-  return a !== undefined && b !== undefined && compareBytes(a, b) === 0;
-}
-function runs(format, source, level, load) {
+function runs(format, source, level, load, keepLeaf) {
   if (level !== undefined)
-    return loadLeaves(format, load, level.pages);
+    return loadLeaves(format, load, level.pages, { keepLeaf });
   return "entries" in source ? [sortedEntries2(format, source.entries)] : [];
 }
-function compareSets(old, own) {
-  const [first, second] = [old[0], own[0]];
-  if (first === undefined)
-    return { added: distinct(own), removed: [] };
-  if (second === undefined)
-    return { added: [], removed: distinct(old) };
-  if (old.length === 1 && own.length === 1 && equalBytes(first.bytes, second.bytes)) {
-    return { added: [], removed: [] };
-  }
-  let head = 0;
-  const oldEnd = old.length;
-  const ownEnd = own.length;
-  const alike = (a, b) => a !== undefined && b !== undefined && a.bytes.length === b.bytes.length && equalBytes(a.bytes, b.bytes);
-  while (head < oldEnd && head < ownEnd && alike(old[head], own[head]))
-    head++;
-  if (head === oldEnd && head === ownEnd)
-    return { added: [], removed: [] };
-  const oldKeys = new Set(old.map(({ bytes }) => bytesKey(bytes)));
-  const ownKeys = new Set(own.map(({ bytes }) => bytesKey(bytes)));
+function isDifference(found) {
+  return found.added.length > 0 || found.removed.length > 0;
+}
+function detached(format, { added, removed }) {
+  const copy = (entry) => detach(format, entry);
+  return { added: added.map(copy), removed: removed.map(copy) };
+}
+async function withoutSkipped(skipped, { added, removed }) {
   return {
-    added: distinct(own.filter(({ bytes }) => !oldKeys.has(bytesKey(bytes)))),
-    removed: distinct(old.filter(({ bytes }) => !ownKeys.has(bytesKey(bytes))))
+    added: await without(skipped, added, true),
+    removed: await without(skipped, removed, false)
   };
 }
-function distinct(entries) {
-  if (entries.length < 2)
-    return entries;
-  return [...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()];
-}
-async function without(format, skipped, entries, onlyTimed) {
+async function without(skipped, entries, onlyTimed) {
   const left = [];
   for (const entry of entries) {
-    if (!await skipped.holds(entry, onlyTimed))
-      left.push(detach(format, entry));
+    const holds = skipped.holds(entry, onlyTimed);
+    if (holds === false || holds !== true && !await holds)
+      left.push(entry);
   }
   return left;
 }
@@ -64211,6 +65184,7 @@ function treeContent(kind, subject, track, index, read, comparisons) {
   const load = (page) => read(indexPagePath(timeline, modality, page), page);
   const content = {
     form: "tree",
+    format,
     tree,
     load,
     keyTree: keyTreeOf(track, read),
@@ -64255,7 +65229,7 @@ function checkAgreement(subject, binding, track) {
   }
 }
 var COLLECT_EVERY = 16 * 1024 * 1024;
-var COMPARED_TREES = 2;
+var COMPARED_TREES = 4;
 function createTrackLoader(read) {
   const tracks = new Map;
   const contents = new Map;
@@ -64568,7 +65542,7 @@ function createPageWriter(connector, timeline, modality, concurrency, options) {
 }
 
 // src/merge/join-track.ts
-import { Buffer as Buffer7 } from "node:buffer";
+import { Buffer as Buffer6 } from "node:buffer";
 function withoutRemoved(run, removed) {
   const count = run.offsets.length - 1;
   if (removed.size === 0 || count === 0)
@@ -64593,9 +65567,9 @@ function startEnd(bytes) {
   cursor.skip();
   return cursor.offset;
 }
-function placeOf(content, run, entry, from) {
+function placeOf2(content, run, entry, from) {
   const spatial = content.kind === "spatial-bucket";
-  const runBuffer = asBuffer3(run.bytes);
+  const runBuffer = asBuffer2(run.bytes);
   const key = entry.bytes;
   const keyEnd = spatial ? startEnd(key) : 0;
   const shortCell = (key[1] ?? 0) < 120;
@@ -64623,8 +65597,8 @@ function placeOf(content, run, entry, from) {
   }
   return low;
 }
-function asBuffer3(bytes) {
-  return Buffer7.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function asBuffer2(bytes) {
+  return Buffer6.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 function joinEntries({ trunk, removed, added }) {
   const run = withoutRemoved(trunk.run(), removed);
@@ -64633,7 +65607,7 @@ function joinEntries({ trunk, removed, added }) {
   const parts = [];
   let done = 0;
   for (const entry of sorted) {
-    const place = placeOf(trunk, run, entry, done);
+    const place = placeOf2(trunk, run, entry, done);
     if (place > done)
       parts.push(run.bytes.subarray(run.offsets[done], run.offsets[place]));
     parts.push(entry.bytes);
@@ -64683,38 +65657,6 @@ function inlineTrack(like, kind, joined) {
   if (kind === "video-item")
     return { ...like, coverage: joined.coverage, ...videoIndexes(joined) };
   return { ...like, coverage: joined.coverage, index: inlineIndex(joined.count, joined.bytes) };
-}
-
-// src/merge/tree/split.ts
-function longestPrefix(items, from, meter) {
-  meter.clear();
-  let end = from;
-  for (;end < items.length; end++) {
-    const item = items[end];
-    if (item === undefined || !meter.tryAdd(item))
-      break;
-  }
-  return Math.max(1, end - from);
-}
-function cutGreedily(items, meter) {
-  const pages = [];
-  for (let from = 0;from < items.length; ) {
-    const count = longestPrefix(items, from, meter);
-    pages.push(items.slice(from, from + count));
-    from += count;
-  }
-  return pages;
-}
-function cutEvenly(items, meter) {
-  const pages = [];
-  for (let from = 0;from < items.length; ) {
-    const left = items.length - from;
-    const capacity = longestPrefix(items, from, meter);
-    const count = Math.ceil(left / Math.ceil(left / capacity));
-    pages.push(items.slice(from, from + count));
-    from += count;
-  }
-  return pages;
 }
 
 // src/merge/tree/build.ts
@@ -64826,14 +65768,27 @@ async function rewrite(work, child, height, batch) {
   return await writeInternal(work, replaced.flat(), height);
 }
 async function rewriteLeaf(work, child, batch) {
-  const page = await loadPage(work.format, work.load, child, 1);
+  const { format, sink } = work;
+  const grown = batch.removed.length > 0 ? undefined : await format.growLeaf?.(child, batch.added, work.load);
+  if (grown !== undefined) {
+    work.entryCount += batch.added.length;
+    work.pageCount += grown.length - 1;
+    const pages = [];
+    for (const leaf of grown) {
+      const page = addressOf(leaf.bytes);
+      await sink(page, leaf.bytes);
+      pages.push({ ...leaf.child, page });
+    }
+    return pages;
+  }
+  const page = await loadPage(format, work.load, child, 1);
   const entries = page.leaf ? page.entries : [];
   const kept = withoutRemoved2(entries, batch.removed);
   if (kept.length === entries.length && batch.added.length === 0)
     return [child];
   work.entryCount += kept.length + batch.added.length - entries.length;
   work.pageCount--;
-  return await writeLeaves(work, mergeEntries(work.format, kept, batch.added));
+  return await writeLeaves(work, mergeEntries(format, kept, batch.added));
 }
 var NOTHING2 = { added: [], removed: [] };
 async function writeLeaves(work, entries) {
@@ -64958,7 +65913,7 @@ var SMALL_TREE_PAGES = 16;
 var LARGE_CHANGE = 0.5;
 async function buildTrack(join, like, fused, pages) {
   const added = [...join.added, ...fused];
-  const format = join.inlineOnly ? undefined : treeFormat(join.kind, like.modality);
+  const format = join.inlineOnly ? undefined : formatOf(join, like);
   if (isInline(join.trunk) && !join.tree) {
     const joined = joinEntries({ trunk: join.trunk, removed: join.removed, added });
     const paged = join.kind !== "scalar-btree" && inlineLength(joined.count, joined.bytes.length) > MAX_INLINE_BYTES;
@@ -64978,6 +65933,9 @@ async function buildTrack(join, like, fused, pages) {
   const itemKeyIndex = join.kind === "video-item" ? pagedIndex(await joinKeyTree(join.trunk, changes, pages.keySink)) : undefined;
   await pages.finish();
   return { track: { ...like, coverage, index, itemKeyIndex }, count: tree.entryCount };
+}
+function formatOf({ trunk, kind }, like) {
+  return isTree(trunk) ? trunk.format : treeFormat(kind, like.modality);
 }
 function inlineLength(count, entries) {
   const head = new CborWriter;
@@ -65237,7 +66195,7 @@ async function attemptMerge(request, environment, session, attempt) {
   const status = plan.outcome === "merge" ? "merged" : "fast-forwarded";
   if (request.dryRun)
     return { plan, status };
-  const executed = await write(plan, environment);
+  const executed = await write2(plan, environment);
   environment.onProgress?.({ stage: "publish", done: 0, total: 1 });
   const published = await publish(environment, request.ref, plan.trunk, executed.manifest);
   return { plan, status, executed, published };
@@ -65253,7 +66211,7 @@ async function catchUp(request, environment, session) {
       return plan;
   }
 }
-async function write(plan, environment) {
+async function write2(plan, environment) {
   const { sides } = plan;
   const tip = sides?.branches[0]?.tip;
   if (sides === undefined || tip === undefined) {
@@ -65402,17 +66360,17 @@ function fileFailure(error, action, path) {
 }
 
 // src/store/file-objects.ts
-import { statSync } from "node:fs";
+import { exists, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname as dirname2 } from "node:path";
 
 // src/store/file-sync.ts
 import { randomInt } from "node:crypto";
-import { close, fsync, open } from "node:fs";
+import { close, fsync, open as open2 } from "node:fs";
 import { link, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-var openFile = promisify(open);
+var openFile = promisify(open2);
 var syncFile = promisify(fsync);
 var closeFile = promisify(close);
 async function syncPath(path) {
@@ -65574,7 +66532,7 @@ function findSyncFileSystem() {
 }
 
 // src/store/file-objects.ts
-var MANY = 512;
+var MANY = 128;
 
 class FileObjects {
   #temporary;
@@ -65595,14 +66553,15 @@ class FileObjects {
     return this.#unnamed.size > 0;
   }
   async read(file) {
-    const unnamed = await this.#unnamed.get(file)?.catch(() => {
+    const whole = this.#unnamed.get(file);
+    const unnamed = whole === undefined ? undefined : await whole.catch(() => {
       return;
     });
     const bytes = unnamed === undefined ? undefined : await readIfPresent(unnamed.temporary);
     return bytes ?? await readIfPresent(file);
   }
   async write(path, file, bytes) {
-    const found = this.#unnamed.has(file) ? undefined : await readIfPresent(file);
+    const found = this.#unnamed.has(file) || !await isThere(file) ? undefined : await readIfPresent(file);
     if (found !== undefined && isObject(path, found, bytes)) {
       this.#unsynced.add(file);
       this.#unsyncedFolders.add(dirname2(file));
@@ -65707,6 +66666,9 @@ function isObject(path, found, bytes) {
     throw differentBytes(path);
   return false;
 }
+function isThere(file) {
+  return new Promise((resolve) => exists(file, resolve));
+}
 async function readIfPresent(file) {
   try {
     return await readFile(file);
@@ -65800,7 +66762,7 @@ function parseFileUrl(url) {
 
 // src/store/ref-lock.ts
 import { constants } from "node:fs";
-import { mkdir as mkdir2, open as open2 } from "node:fs/promises";
+import { mkdir as mkdir2, open as open3 } from "node:fs/promises";
 import { dirname as dirname3 } from "node:path";
 
 // src/store/flock-command.ts
@@ -65865,7 +66827,7 @@ async function withRefLock(path, options, signal, work) {
   try {
     try {
       await mkdir2(dirname3(path), { recursive: true });
-      handle = await open2(path, constants.O_WRONLY | constants.O_CREAT, 438);
+      handle = await open3(path, constants.O_WRONLY | constants.O_CREAT, 438);
       if (fileLock !== undefined)
         await acquire(fileLock, handle.fd, path, options, signal);
     } catch (error) {
@@ -66049,7 +67011,8 @@ class FileConnector {
   async#do(action, file, options, work) {
     return await this.#openFiles.run(async () => {
       try {
-        await this.#checkRoot();
+        if (!this.#rootChecked)
+          await this.#checkRoot();
         return await work();
       } catch (error) {
         throw fileFailure(error, action, file);
@@ -66159,7 +67122,7 @@ class MemoryConnector {
 // src/store/s3-adaptive.ts
 class AdaptiveLimit {
   #ceiling;
-  #waiting = [];
+  #waiting = new WaitingLine;
   #limit;
   #running = 0;
   #started = 0;
@@ -66198,27 +67161,11 @@ class AdaptiveLimit {
       this.#running++;
       return;
     }
-    await new Promise((resolve, reject) => {
-      const start = () => {
-        signal?.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        reject(signal?.reason);
-      };
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#waiting.push(start);
-    });
+    await this.#waiting.wait(signal);
   }
   #admit() {
-    while (this.#running < this.limit) {
-      const next = this.#waiting.shift();
-      if (next === undefined)
-        return;
+    while (this.#running < this.limit && this.#waiting.next())
       this.#running++;
-      next();
-    }
   }
 }
 
@@ -67819,7 +68766,7 @@ async function branchesOf(runner, inputs, connector, signal) {
 }
 async function writeReport(runner, inputs, document) {
   const { RUNNER_TEMP, GITHUB_WORKSPACE } = runner.environment;
-  const path = inputs.reportFile === undefined ? resolve(RUNNER_TEMP || ".", `dreamdb-merge-${process2.pid}.json`) : resolve(GITHUB_WORKSPACE || ".", inputs.reportFile);
+  const path = inputs.reportFile === undefined ? resolve(RUNNER_TEMP || ".", `dreamdb-merge-${process3.pid}.json`) : resolve(GITHUB_WORKSPACE || ".", inputs.reportFile);
   const envelope = { version: DOCUMENT_VERSION, command: "merge-many", ...document };
   await runner.writeFile(path, documentText(envelope));
   return path;
@@ -69287,10 +70234,10 @@ var __awaiter5 = function(thisArg, _arguments, P, generator) {
     step((generator = generator.apply(thisArg, _arguments || [])).next());
   });
 };
-var { chmod, copyFile, lstat, mkdir: mkdir4, open: open3, readdir: readdir2, rename: rename2, rm, rmdir, stat: stat3, symlink, unlink: unlink3 } = fs2.promises;
+var { chmod, copyFile, lstat, mkdir: mkdir4, open: open4, readdir: readdir2, rename: rename2, rm, rmdir, stat: stat3, symlink, unlink: unlink3 } = fs2.promises;
 var IS_WINDOWS = process.platform === "win32";
 var READONLY = fs2.constants.O_RDONLY;
-function exists(fsPath) {
+function exists2(fsPath) {
   return __awaiter5(this, undefined, undefined, function* () {
     try {
       yield stat3(fsPath);
@@ -69725,7 +70672,7 @@ class ToolRunner extends events2.EventEmitter {
         state.on("debug", (message) => {
           this._debug(message);
         });
-        if (this.options.cwd && !(yield exists(this.options.cwd))) {
+        if (this.options.cwd && !(yield exists2(this.options.cwd))) {
           return reject(new Error(`The cwd: ${this.options.cwd} does not exist!`));
         }
         const fileName = this._getSpawnFileName();
@@ -70220,20 +71167,20 @@ function getIDToken(aud) {
 
 // action/runner.ts
 import { readFile as readFile3, writeFile as writeFile3 } from "node:fs/promises";
-import process3 from "node:process";
+import process4 from "node:process";
 function harmless(line) {
   return line.replace(/^(\s*)(::|##\[)/gm, "$1​$2");
 }
 function githubRunner() {
   return {
-    environment: process3.env,
+    environment: process4.env,
     input: (name) => getInput(name),
     setOutput: (name, value) => setOutput(name, value),
     mask: (secret) => setSecret(secret),
     log: (line) => info(harmless(line)),
     annotate: ({ level, title, message }) => exports_core[level](message, { title }),
     async writeSummary(markdown) {
-      if (process3.env["GITHUB_STEP_SUMMARY"] === undefined)
+      if (process4.env["GITHUB_STEP_SUMMARY"] === undefined)
         return;
       await summary.addRaw(markdown, true).write();
     },
@@ -70247,10 +71194,10 @@ function githubRunner() {
 var runner = githubRunner();
 var stop = new AbortController;
 for (const signal of ["SIGINT", "SIGTERM"]) {
-  process4.on(signal, () => stop.abort(interruption(signal, `stopped by ${signal}`)));
+  process5.on(signal, () => stop.abort(interruption(signal, `stopped by ${signal}`)));
 }
-if (process4.env["RUNNER_ENVIRONMENT"] === "github-hosted") {
-  process4.env["AWS_EC2_METADATA_DISABLED"] ??= "true";
+if (process5.env["RUNNER_ENVIRONMENT"] === "github-hosted") {
+  process5.env["AWS_EC2_METADATA_DISABLED"] ??= "true";
 }
 await runAction(runner, {
   now: () => BigInt(Date.now()) * 1000000n,
