@@ -28,7 +28,8 @@ export const help = `Merges the same stores with the published reference and wit
 
 npm run bench -- [options]
 
-  --stores=LIST       of e1k e16k e50k e100k e200k m1k m16k   (e1k,e16k,e100k,m16k)
+  --stores=LIST       of e1k e16k e50k e60k c60k e100k e200k m1k m16k
+                                                              (e1k,e16k,e100k,m16k)
   --branches=LIST     branches merged at once, at most 64     (4,64)
   --modes=LIST        of keep fuse                            (keep,fuse)
   --pairs=N           runs of each merge                      (5)
