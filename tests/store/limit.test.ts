@@ -112,6 +112,36 @@ describe("Semaphore", () => {
     expect(await third).toBe("third");
   });
 
+  test("listens to a signal once, however many wait with it", async () => {
+    const semaphore = new Semaphore(1);
+    const { pass, openAll } = gate();
+    const stops = [new AbortController(), new AbortController()] as const;
+    let listening = 0;
+    for (const { signal } of stops) {
+      const { addEventListener, removeEventListener } = signal;
+      signal.addEventListener = (...given: Parameters<typeof addEventListener>) => {
+        listening++;
+        addEventListener.apply(signal, given);
+      };
+      signal.removeEventListener = (...given: Parameters<typeof removeEventListener>) => {
+        listening--;
+        removeEventListener.apply(signal, given);
+      };
+    }
+    const ran: number[] = [];
+    const run = (item: number, signal: AbortSignal) =>
+      semaphore.run(async () => void ran.push(item), signal).catch((error) => error);
+    const first = semaphore.run(() => pass(0));
+    const waiting = [1, 2, 3, 4, 5, 6].map((item) => run(item, stops[item % 2 ? 0 : 1].signal));
+    expect(listening).toBe(2);
+    stops[0].abort("odd");
+    expect(await Promise.all([waiting[0], waiting[2], waiting[4]])).toEqual(["odd", "odd", "odd"]);
+    await openAll();
+    await Promise.all([first, ...waiting]);
+    // That of the aborted signal went by itself.
+    expect([ran, listening]).toEqual([[2, 4, 6], 1]);
+  });
+
   test("refuses a limit below one", () => {
     expect(() => new Semaphore(0)).toThrow(RangeError);
   });

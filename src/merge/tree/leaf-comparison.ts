@@ -19,16 +19,10 @@ import { comparePageEntries } from "../../model/index-leaf.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { compareSets } from "./entry-sets.ts";
 import type { IndexDifference } from "./entry-sets.ts";
-import {
-  compareRanges,
-  EntryReader,
-  halves,
-  IntegerReader,
-  joinHalves,
-  readLeafHead,
-  sameBytes,
-  textStart,
-} from "./leaf-shape.ts";
+import { cellAt, cellIn, compareText, isCell, sameText } from "./cell-text.ts";
+import type { CellText } from "./cell-text.ts";
+import { EntryReader, halves, IntegerReader, joinHalves, sameBytes } from "./entry-reader.ts";
+import { readLeafHead } from "./leaf-shape.ts";
 import type { LeafHead, LeafShape } from "./leaf-shape.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 import type { TreeChild } from "./tree-format.ts";
@@ -50,13 +44,6 @@ interface SideLeaf {
   /** The halves of `t_min`. */
   readonly startHigh: number;
   readonly startLow: number;
-}
-
-/** A cell's text inside of a page, with its head. */
-interface CellText {
-  readonly bytes: Uint8Array;
-  readonly at: number;
-  readonly length: number;
 }
 
 /** Thrown when the leaves have to be decoded to tell. */
@@ -332,8 +319,8 @@ class LeafComparison {
       await this.#baseCell(cell),
       await this.#sideCell(cell),
     );
-    this.#added.push(...added);
-    this.#removed.push(...removed);
+    for (const entry of added) this.#added.push(entry);
+    for (const entry of removed) this.#removed.push(entry);
     this.#cellClosed = true;
   }
 
@@ -412,39 +399,11 @@ function open({ child, bytes }: RawLeaf): SideLeaf {
   };
 }
 
-/** The cell of an entry of a sound leaf. */
-function cellIn({ bytes, offsets, startAt }: LeafShape, index: number): CellText {
-  const at = (offsets[index] ?? 0) + 1;
-  return { bytes, at, length: (startAt[index] ?? 0) - at };
-}
-
 /** The cell of the entry that begins at `at` in a leaf that may not be sound. */
 function cellOf(bytes: Uint8Array, at: number): CellText {
-  const head = bytes[at + 1] ?? 0;
-  if (head < 0x60 || head > 0x78) throw new Undecided();
-  const length = head < 0x78 ? 1 + head - 0x60 : 2 + (bytes[at + 2] ?? 0);
-  if (at + 1 + length > bytes.length) throw new Undecided();
-  return { bytes, at: at + 1, length };
-}
-
-function sameText(a: CellText, b: CellText): boolean {
-  return a.length === b.length && sameBytes(a.bytes, a.at, b.bytes, b.at, a.length);
-}
-
-/** The order of two cells: that of their characters. */
-function compareText(a: CellText, b: CellText): number {
-  const aStart = textStart(a.bytes, a.at);
-  const bStart = textStart(b.bytes, b.at);
-  const aLength = a.at + a.length - aStart;
-  const bLength = b.at + b.length - bStart;
-  return compareRanges(a.bytes, aStart, aLength, b.bytes, bStart, bLength);
-}
-
-function isCell(cell: CellText, key: Uint8Array | undefined): boolean {
-  if (key === undefined) return false;
-  const at = textStart(cell.bytes, cell.at);
-  return cell.at + cell.length - at === key.length &&
-    sameBytes(cell.bytes, at, key, 0, key.length);
+  const cell = cellAt(bytes, at);
+  if (cell === undefined) throw new Undecided();
+  return cell;
 }
 
 function startOf({ starts }: LeafShape, index: number): bigint {

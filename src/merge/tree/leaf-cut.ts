@@ -9,7 +9,7 @@ import { writeLeafEntry } from "../../model/index-leaf.ts";
 import { writeLeafHead } from "../../model/index-page.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
-import { halves, textStart } from "./leaf-shape.ts";
+import { halves, textStart } from "./entry-reader.ts";
 import type { LeafShape } from "./leaf-shape.ts";
 import { cutEvenly } from "./split.ts";
 import type { PageMeter, TreeChild } from "./tree-format.ts";

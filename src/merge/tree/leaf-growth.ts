@@ -10,7 +10,7 @@ import { writeLeafHead } from "../../model/index-page.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
 import { cutLeaf } from "./leaf-cut.ts";
 import type { NewLeaf } from "./leaf-cut.ts";
-import { compareRanges, halves } from "./leaf-shape.ts";
+import { compareRanges, halves } from "./entry-reader.ts";
 import type { LeafShape } from "./leaf-shape.ts";
 
 /**
