@@ -107,6 +107,20 @@ function supersededAdditions(
   return superseded;
 }
 
+/** The entries of `content` that none of `bases` has, by their bytes. */
+async function keysInNone(
+  bases: readonly TrackContent[],
+  content: TrackContent,
+): Promise<ReadonlySet<string>> {
+  let keys: ReadonlySet<string> | undefined;
+  for (const base of new Set(bases)) {
+    const { added } = await base.difference(content);
+    const lacking = new Set(added.map(({ bytes }) => bytesKey(bytes)));
+    keys = keys === undefined ? lacking : new Set([...keys].filter((key) => lacking.has(key)));
+  }
+  return keys ?? new Set();
+}
+
 /** Works out the changes of `field`. */
 export async function findChanges(
   sides: Sides,
@@ -130,30 +144,29 @@ export async function findChanges(
   }
   const goneFromShared = new Map<number, Map<string, IndexEntry>>();
   const sharedKeys: { positions: readonly number[]; keys: ReadonlySet<string> }[] = [];
+  const contentAt = (manifest: Manifest): Promise<TrackContent> =>
+    loader.content(like === undefined ? undefined : bindingIn(manifest, like), kind);
   for (const shared of sides.shared) {
-    const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
-    const from = await loader.content(binding, kind);
+    const from = await contentAt(shared.manifest);
     const grown = differing.filter(({ branch }) => shared.positions.includes(branch.side.position));
-    const bases = new Set(
-      await Promise.all(grown.map(({ branch }) => loader.content(branch.base, kind))),
+    // Where history is missing, the branches' own bases are all there is to count from.
+    const bases = await Promise.all(
+      shared.baseManifests.length > 0
+        ? shared.baseManifests.map(contentAt)
+        : grown.map(({ branch }) => loader.content(branch.base, kind)),
     );
-    // What the base of one of them has was not added in shared history: trunk may have replaced it
-    // before the base of another.
-    let keys: ReadonlySet<string> | undefined;
-    for (const base of bases) {
-      const { added } = await base.difference(from);
-      const own = new Set(added.map(({ bytes }) => bytesKey(bytes)));
-      keys = keys === undefined ? own : new Set([...keys].filter((key) => own.has(key)));
-    }
-    keys ??= new Set();
+    const keys = await keysInNone(bases, from);
     for (const { branch } of grown) {
       const { position } = branch.side;
       const own = await loader.content(branch.binding, kind);
+      // What its own base has and it lacks, it took away from its base.
+      const base = await loader.content(branch.base, kind);
+      const apart = bases.includes(base) ? keys : await keysInNone([...bases, base], from);
       const taken = goneFromShared.get(position) ?? new Map<string, IndexEntry>();
       goneFromShared.set(position, taken);
       for (const entry of (await from.difference(own)).removed) {
         const key = bytesKey(entry.bytes);
-        if (keys.has(key)) taken.set(key, entry);
+        if (apart.has(key)) taken.set(key, entry);
       }
     }
     sharedKeys.push({ positions: shared.positions, keys });

@@ -46,5 +46,7 @@ export interface Sides {
 export interface SharedBase {
   readonly address: Address;
   readonly manifest: Manifest;
+  /** Its own best common ancestors with trunk: what they lack was added in shared history. */
+  readonly baseManifests: readonly Manifest[];
   readonly positions: readonly number[];
 }

@@ -254,20 +254,42 @@ describe("history that branches share and trunk lacks", () => {
     const graph = new Graph(lines);
     const walked = await graph.walk(tips);
     if (walked.status !== "walked") throw new Error("the walk did not end");
-    return walked.sharedApart.map(({ address, positions }) =>
-      `${graph.name(address)}: ${positions.join(" ")}`
+    return walked.sharedApart.map(({ address, positions, bases }) =>
+      `${graph.name(address)}: ${positions.join(" ")} from ${
+        bases.map((one) => graph.name(one)).sort()
+      }`
     ).sort();
   };
   test.each(
     [
       ["none", [["a", ""], ["t", "a"], ["x", "a"], ["y", "a"]], "t x y", []],
-      ["two branches of one", [["a", ""], ["s", "a"], ["x", "s"], ["y", "s"]], "a x y", ["s: 1 2"]],
-      ["a branch of a branch", [["a", ""], ["x", "a"], ["y", "x"]], "a x y", ["x: 1 2"]],
+      ["two branches of one", [["a", ""], ["s", "a"], ["x", "s"], ["y", "s"]], "a x y", [
+        "s: 1 2 from a",
+      ]],
+      ["a branch of a branch", [["a", ""], ["x", "a"], ["y", "x"]], "a x y", ["x: 1 2 from a"]],
+      [
+        "an older base than that of the branches, which have merged trunk since",
+        [["a", ""], ["t", "a"], ["s", "a"], ["x", "s t"], ["y", "s t"]],
+        "t x y",
+        ["s: 1 2 from a"],
+      ],
+      [
+        "a base behind a merge, and not the one behind that",
+        [["a", ""], ["b", "a"], ["p", "a"], ["s", "p b"], ["x", "s"], ["y", "s"]],
+        "b x y",
+        ["s: 1 2 from b"],
+      ],
+      [
+        "two bases, neither behind the other",
+        [["a", ""], ["b", "a"], ["c", "a"], ["t", "b c"], ["s", "b c"], ["x", "s t"], ["y", "s t"]],
+        "t x y",
+        ["s: 1 2 from b,c"],
+      ],
       [
         "three, two of them longer",
         [["a", ""], ["s", "a"], ["u", "s"], ["x", "u"], ["y", "u"], ["z", "s"]],
         "a x y z",
-        ["s: 1 2 3", "u: 1 2"],
+        ["s: 1 2 3 from a", "u: 1 2 from a"],
       ],
     ] as const,
   )("%s", async (_, lines, tips, expected) => {

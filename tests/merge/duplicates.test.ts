@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { addressBytes } from "../../src/encoding/address.ts";
 import { anchorAt, blob, embedded, rowAt, rowsFrom } from "../support/rows.ts";
 import type { StoreBuilder } from "../support/store-builder.ts";
 import type { FieldValue } from "../support/store-fields.ts";
@@ -226,13 +227,13 @@ describe("records of shared history that one branch has changed", () => {
 
 describe("branches that share history but have different bases merge", () => {
   /** w0 is what w2 and trunk are together, trunk having rewritten its base since w2 was forked. */
-  const joined = async () => {
+  const joined = async (buckets: "fuse" | "keep") => {
     const store = await forked(2);
     await store.append("trunk", rowsFrom(store.fields, 4, 8));
     await store.branch("w2");
     await store.compact("trunk");
     await store.append("w2", rowsFrom(store.fields, 10, 14));
-    expectMerged(await store.merge(["w2", "trunk"], { ref: "w0" }));
+    expectMerged(await store.merge(["w2", "trunk"], { ref: "w0", buckets }));
     await store.append("trunk", rowsFrom(store.fields, 20, 22));
     await store.append("w1", rowsFrom(store.fields, 30, 32));
     return store;
@@ -246,9 +247,21 @@ describe("branches that share history but have different bases merge", () => {
   ] as const;
   for (const buckets of ["fuse", "keep"] as const) {
     test.each(rows)(`%j, --buckets=${buckets}`, async (branches, records) => {
-      const store = await joined();
+      const store = await joined(buckets);
       expectMerged(await store.merge(branches, { buckets }));
       await expectTrunk(store, records);
+    });
+
+    test(`bases that are both newer than the history they share, --buckets=${buckets}`, async () => {
+      const store = await joined(buckets);
+      expectMerged(await store.merge(["w2", "trunk"], { ref: "w1", buckets }));
+      await store.append("w0", rowsFrom(store.fields, 40, 42));
+      for (const order of [["w0", "w1"], ["w1", "w0"]]) {
+        const tip = await store.tip("trunk");
+        expectMerged(await store.merge(order, { buckets }));
+        await expectTrunk(store, [...common, ...range(30, 32), ...range(40, 42)]);
+        store.connector.refs.set("trunk", addressBytes(tip));
+      }
     });
   }
 });
