@@ -108,7 +108,7 @@ export function inlineDifference(
 }
 
 /** Takes out of both lists what stands in both. */
-export function cancel(
+function cancel(
   added: readonly Uint8Array[],
   removed: readonly Uint8Array[],
 ): EntryDifference {

@@ -160,7 +160,7 @@ export function indexChildLength(child: PageChild): number {
 }
 
 /** The lowest start and the highest end of entries or children, in nanoseconds. */
-export function bounds(
+function bounds(
   items: readonly { readonly start: bigint | undefined; readonly end: bigint | undefined }[],
 ): { readonly start: bigint; readonly end: bigint } {
   let start = items[0]?.start ?? 0n;

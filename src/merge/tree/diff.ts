@@ -2,8 +2,9 @@
  * What one index has that another lacks, read from pages that differ alone.
  *
  * Both trees are opened level by level; pages with the same address have the same entries and are
- * skipped with all that is below them. The leaves that are left are compared region by region as
- * sets of absolute entries, so neither the cut of the pages nor the order of ties plays a part.
+ * skipped with all that is below them. The leaves that are left are compared as bytes where the
+ * format can do that (`leaf-comparison.ts`), else region by region as sets of absolute entries, so
+ * neither the cut of the pages nor the order of ties plays a part.
  *
  * @module
  */
@@ -24,81 +25,66 @@ export type IndexSource =
   | { readonly tree: Tree }
   | { readonly entries: Iterable<PageEntry> };
 
-/** How to compare. */
-export interface DiffOptions {
-  /** Pages to open at once. */
-  readonly concurrency?: number | undefined;
-  /** Leaves out pages for which it is false; entries outside may still be reported. */
-  readonly within?: ((child: TreeChild) => boolean) | undefined;
-}
-
-const CONCURRENCY = 8;
+/** Internal pages opened at once. */
+const CONCURRENCY = 32;
 
 /**
- * Compares two indexes region by region and yields each region's difference that is not empty.
- * What is held in memory is one region, the leaves read ahead and the list of differing leaves.
+ * Compares two indexes. What is held in memory beside the result is one region, the leaves read
+ * ahead and the list of differing leaves.
+ * @returns entries in the tree's order, with memory of their own
  * @throws DreamDBError malformed-cbor, malformed-object, and what `load` throws
  */
-export async function* diffIndexes<Entry extends PageEntry>(
+export async function collectDifference<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   base: IndexSource,
   side: IndexSource,
   load: PageLoader,
-  options: DiffOptions = {},
-): AsyncGenerator<IndexDifference<Entry>> {
+): Promise<IndexDifference<Entry>> {
   const skipped = new SkippedPages(format, load);
-  const [ofBase, ofSide] = await openBoth(format, base, side, load, options, skipped);
-  if (ofBase !== undefined && ofSide !== undefined) {
-    const found = await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
-    if (found !== undefined) {
-      const difference = await withoutSkipped(skipped, found);
-      if (isDifference(difference)) yield difference;
-      return;
-    }
-  }
+  const [ofBase, ofSide] = await openBoth(format, base, side, load, skipped);
+  const found = ofBase === undefined || ofSide === undefined
+    ? undefined
+    : await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
+  if (found !== undefined) return await withoutSkipped(skipped, found);
   const before = new RunCursor(runs(format, base, ofBase, load, true));
   const after = new RunCursor(runs(format, side, ofSide, load, false));
   try {
-    for (;;) {
-      if (!before.ready) await before.refill();
-      if (!after.ready) await after.refill();
-      const old = before.peek();
-      const own = after.peek();
-      const region = old === undefined || (own !== undefined && format.compareRegion(own, old) < 0)
-        ? own
-        : old;
-      if (region === undefined) return;
-      const belongs = (entry: Entry): boolean => format.compareRegion(entry, region) === 0;
-      const oldRegion: Entry[] = [];
-      while (!before.take(belongs, oldRegion)) await before.refill();
-      const ownRegion: Entry[] = [];
-      while (!after.take(belongs, ownRegion)) await after.refill();
-      const found = compareSets(oldRegion, ownRegion);
-      if (!isDifference(found)) continue;
-      const difference = await withoutSkipped(skipped, found);
-      if (isDifference(difference)) yield detached(format, difference);
-    }
+    return await compareRegions(format, before, after, skipped);
   } finally {
     await before.close();
     await after.close();
   }
 }
 
-/** All of `diffIndexes` in two lists. */
-export async function collectDifference<Entry extends PageEntry>(
+/** Compares two runs of entries region by region. */
+async function compareRegions<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
-  base: IndexSource,
-  side: IndexSource,
-  load: PageLoader,
-  options: DiffOptions = {},
+  before: RunCursor<Entry>,
+  after: RunCursor<Entry>,
+  skipped: SkippedPages<Entry>,
 ): Promise<IndexDifference<Entry>> {
   const added: Entry[] = [];
   const removed: Entry[] = [];
-  for await (const region of diffIndexes(format, base, side, load, options)) {
-    for (const entry of region.added) added.push(entry);
-    for (const entry of region.removed) removed.push(entry);
+  for (;;) {
+    if (!before.ready) await before.refill();
+    if (!after.ready) await after.refill();
+    const old = before.peek();
+    const own = after.peek();
+    const region = old === undefined || (own !== undefined && format.compareRegion(own, old) < 0)
+      ? own
+      : old;
+    if (region === undefined) return { added, removed };
+    const belongs = (entry: Entry): boolean => format.compareRegion(entry, region) === 0;
+    const oldRegion: Entry[] = [];
+    while (!before.take(belongs, oldRegion)) await before.refill();
+    const ownRegion: Entry[] = [];
+    while (!after.take(belongs, ownRegion)) await after.refill();
+    const found = compareSets(oldRegion, ownRegion);
+    if (found.added.length === 0 && found.removed.length === 0) continue;
+    const difference = await withoutSkipped(skipped, found);
+    for (const entry of difference.added) added.push(detach(format, entry));
+    for (const entry of difference.removed) removed.push(detach(format, entry));
   }
-  return { added, removed };
 }
 
 /** A tree's pages of one level that are still to be compared. */
@@ -115,7 +101,6 @@ async function openBoth<Entry extends PageEntry>(
   base: IndexSource,
   side: IndexSource,
   load: PageLoader,
-  options: DiffOptions,
   skipped: SkippedPages<Entry>,
 ): Promise<readonly [Frontier | undefined, Frontier | undefined]> {
   const before = frontier(base);
@@ -126,15 +111,14 @@ async function openBoth<Entry extends PageEntry>(
   ): Promise<readonly TreePage<Entry>[]> => {
     const opened = await mapConcurrent(
       level.pages,
-      options.concurrency ?? CONCURRENCY,
+      CONCURRENCY,
       async (child) => {
         const page = await loadPage(format, load, child, level.height, { like });
         if (!page.leaf) checkChildren(format, level.tree, page.children.length, child);
         return page;
       },
     );
-    level.pages = opened.flatMap((page) => page.leaf ? [] : page.children)
-      .filter((child) => options.within?.(child) ?? true);
+    level.pages = opened.flatMap((page) => page.leaf ? [] : page.children);
     level.height--;
     return opened;
   };
@@ -200,18 +184,6 @@ function runs<Entry extends PageEntry>(
 ): Runs<Entry> {
   if (level !== undefined) return loadLeaves(format, load, level.pages, { keepLeaf });
   return "entries" in source ? [sortedEntries(format, source.entries)] : [];
-}
-
-function isDifference<Entry extends PageEntry>(found: IndexDifference<Entry>): boolean {
-  return found.added.length > 0 || found.removed.length > 0;
-}
-
-function detached<Entry extends PageEntry>(
-  format: TreeFormat<Entry>,
-  { added, removed }: IndexDifference<Entry>,
-): IndexDifference<Entry> {
-  const copy = (entry: Entry) => detach(format, entry);
-  return { added: added.map(copy), removed: removed.map(copy) };
 }
 
 /** A difference without what stands in a shared page, too. */

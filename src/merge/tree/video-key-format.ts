@@ -85,7 +85,7 @@ export function videoKeyFormat(pageTarget = INDEX_PAGE_TARGET): TreeFormat<PageE
 }
 
 /** Makes the tree's entry of a key; the inverse of what its pages hold. */
-export function videoKeyEntry({ key, start, duration, item }: VideoKeyEntry): PageEntry {
+function videoKeyEntry({ key, start, duration, item }: VideoKeyEntry): PageEntry {
   const writer = new CborWriter(80 + key.length);
   writer.arrayHead(4);
   writer.bytes(key);
