@@ -31,13 +31,14 @@ export interface Ancestry {
   reaches(position: number, address: Address): boolean;
   /**
    * Best common ancestors of tips other than the first that the first does not reach: history that
-   * branches share and trunk lacks. Each with the positions that reach it, and with its own best
-   * common ancestors with the first tip.
+   * branches share and trunk lacks. Each with the positions that reach it, with its own best common
+   * ancestors with the first tip, and with those of the others that are its ancestors.
    */
   readonly sharedApart: readonly {
     readonly address: Address;
     readonly positions: readonly number[];
     readonly bases: readonly Address[];
+    readonly older: readonly Address[];
   }[];
   /** How many Manifests were visited. */
   readonly visited: number;
@@ -179,37 +180,60 @@ export async function walkAncestry(
     best: (first, second) => addressesOf((1n << BigInt(first)) | (1n << BigInt(second))),
     reaches: (position, address) =>
       ((nodes.get(address)?.reached ?? 0n) >> BigInt(position) & 1n) === 1n,
-    sharedApart: [...nodes.values()].flatMap((shared) => {
-      const { address, reached, children } = shared;
-      const positions = tips.flatMap((_, position) =>
-        (reached >> BigInt(position) & 1n) === 1n ? [position] : []
-      );
-      const inside = (reached & 1n) === 1n || positions.length < 2 ||
-        children.some((child) => (child.reached & reached) === reached);
-      return inside ? [] : [{ address, positions, bases: basesOf(shared, nodes) }];
-    }),
+    sharedApart: sharedApart(nodes, tips.length),
     visited: nodes.size,
   };
 }
 
-/** The best common ancestors of a Manifest that trunk does not reach, and trunk. */
-function basesOf(from: Node, nodes: ReadonlyMap<Address, Node>): readonly Address[] {
+/** See `Ancestry`. */
+function sharedApart(
+  nodes: ReadonlyMap<Address, Node>,
+  tipCount: number,
+): Ancestry["sharedApart"] {
+  const positionsOf = ({ reached }: Node): number[] =>
+    Array.from({ length: tipCount }, (_, position) => position)
+      .filter((position) => (reached >> BigInt(position) & 1n) === 1n);
+  const apart = [...nodes.values()].filter((node) =>
+    !ofTrunk(node) && positionsOf(node).length > 1 &&
+    !node.children.some((child) => (child.reached & node.reached) === node.reached)
+  );
+  return apart.map((shared) => {
+    const all = apart.length < 2 ? undefined : behind(nodes, shared, ofTrunk);
+    return {
+      address: shared.address,
+      positions: positionsOf(shared),
+      bases: basesOf(nodes, shared),
+      older: apart.filter((other) => all?.has(other) ?? false).map(({ address }) => address),
+    };
+  });
+}
+
+function ofTrunk({ reached }: Node): boolean {
+  return (reached & 1n) === 1n;
+}
+
+/** All Manifests that one leads to, but for those behind others for which `stops` holds. */
+function behind(
+  nodes: ReadonlyMap<Address, Node>,
+  first: Node,
+  stops: (node: Node) => boolean,
+): ReadonlySet<Node> {
   const parentsOf = ({ manifest }: Node) =>
     manifest.parents.flatMap((address) => nodes.get(address) ?? []);
-  /** All that a Manifest leads to; behind those for which `stops` holds only when it is first. */
-  const behind = (first: Node, stops: (node: Node) => boolean): ReadonlySet<Node> => {
-    const found = new Set<Node>();
-    const waiting = parentsOf(first);
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      if (found.has(next)) continue;
-      found.add(next);
-      if (!stops(next)) waiting.push(...parentsOf(next));
-    }
-    return found;
-  };
-  const ofTrunk = ({ reached }: Node) => (reached & 1n) === 1n;
-  const met = [...behind(from, ofTrunk)].filter(ofTrunk);
-  const older = met.length < 2 ? [] : met.map((each) => behind(each, () => false));
+  const found = new Set<Node>();
+  const waiting = parentsOf(first);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    if (!stops(next)) waiting.push(...parentsOf(next));
+  }
+  return found;
+}
+
+/** The best common ancestors of a Manifest that trunk does not reach, and trunk. */
+function basesOf(nodes: ReadonlyMap<Address, Node>, from: Node): readonly Address[] {
+  const met = [...behind(nodes, from, ofTrunk)].filter(ofTrunk);
+  const older = met.length < 2 ? [] : met.map((each) => behind(nodes, each, () => false));
   return met.filter((each) => !older.some((all) => all.has(each)))
     .map(({ address }) => address).sort();
 }

@@ -24,6 +24,8 @@ export interface Holder {
   readonly positions: readonly number[];
   /** A branch of the group replaced it: its records stand in what that branch added. */
   readonly superseded: boolean;
+  /** Superseded itself, it holds the records of these entries of older shared history. */
+  readonly replaced: readonly IndexEntry[];
 }
 
 /** What the check found. */

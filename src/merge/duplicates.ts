@@ -9,7 +9,7 @@
  */
 
 import { bytesKey } from "../encoding/bytes.ts";
-import type { EntryKind } from "../model/index-entry.ts";
+import type { EntryKind, IndexEntry } from "../model/index-entry.ts";
 import { mapConcurrent } from "../store/limit.ts";
 import { judgeDuplicates, TRUNK } from "./duplicate-judgement.ts";
 import type { DuplicateFindings, Holder } from "./duplicate-judgement.ts";
@@ -39,16 +39,22 @@ function holdersOf({ additions, superseded }: FieldChanges): Holder[] {
     owners.set(key, known);
     return known;
   };
-  const holders = (list: readonly Addition[], isSuperseded: boolean): Holder[] =>
-    list.flatMap(({ entry, groups }) =>
-      groups.map((positions) => ({
-        entry,
-        owner: ownerOf(positions),
-        positions,
-        superseded: isSuperseded,
-      }))
-    );
-  return [...holders(additions, false), ...holders(superseded, true)];
+  const holders = (
+    { entry, groups }: Addition,
+    superseded: boolean,
+    replaced: readonly IndexEntry[],
+  ): Holder[] =>
+    groups.map((positions) => ({
+      entry,
+      owner: ownerOf(positions),
+      positions,
+      superseded,
+      replaced,
+    }));
+  return [
+    ...additions.flatMap((addition) => holders(addition, false, [])),
+    ...superseded.flatMap((addition) => holders(addition, true, addition.replaced)),
+  ];
 }
 
 /** Trunk's entries that could hold an anchor of the additions. */
@@ -73,7 +79,13 @@ async function trunkHolders(
     ...(changes.trunkNew.get(base.position) ?? [])
       .filter(({ start, end }) => meetsAny(intervals, start, end)),
   ];
-  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK], superseded: false }));
+  return met.map((entry) => ({
+    entry,
+    owner: TRUNK,
+    positions: [TRUNK],
+    superseded: false,
+    replaced: [],
+  }));
 }
 
 /**
@@ -100,6 +112,21 @@ async function anchorsTakenAway(
     taken.set(branchChanges.branch.side.position, new Set(sets.flatMap((set) => [...set])));
   }
   return taken;
+}
+
+/** The anchors that superseded entries hold from older shared history. */
+async function anchorsReplaced(
+  holders: readonly Holder[],
+  read: ReadObject,
+  place: PayloadPlace,
+  concurrency: number,
+): Promise<ReadonlyMap<Holder, ReadonlySet<bigint>>> {
+  const holding = holders.filter(({ replaced }) => replaced.length > 0);
+  const sets = await mapConcurrent(holding, concurrency, async ({ replaced }) => {
+    const anchors = await Promise.all(replaced.map((entry) => readAnchors(read, place, entry)));
+    return new Set(anchors.flatMap((set) => [...set]));
+  });
+  return new Map(holding.map((holder, index) => [holder, sets[index] ?? new Set()]));
 }
 
 /** The anchors of all sets, ascending, each as often as there are sets that have it. */
@@ -162,9 +189,11 @@ export async function findDuplicates(
     options.concurrency,
     (holder) => readAnchors(read, place, holder.entry),
   );
-  const isTaken = ({ positions, superseded }: Holder, anchor: bigint): boolean =>
-    positions.some((position) =>
-      (superseded ? fromBase : taken).get(position)?.has(anchor) ?? false
+  const replaced = await anchorsReplaced(suspects, read, place, options.concurrency);
+  const isTaken = (holder: Holder, anchor: bigint): boolean =>
+    (replaced.get(holder)?.has(anchor) ?? false) ||
+    holder.positions.some((position) =>
+      (holder.superseded ? fromBase : taken).get(position)?.has(anchor) ?? false
     );
   const reappended = anchorsReappended(suspects, sets, isTaken);
   const own = (holder: Holder, anchor: bigint): boolean =>

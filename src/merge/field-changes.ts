@@ -8,6 +8,7 @@
  * @module
  */
 
+import type { Address } from "../encoding/address.ts";
 import { bytesKey } from "../encoding/bytes.ts";
 import { fieldKey } from "../model/binding.ts";
 import type { Binding } from "../model/binding.ts";
@@ -38,6 +39,22 @@ export interface Addition {
   readonly groups: readonly (readonly number[])[];
 }
 
+/** An entry of shared history that some branch took away. */
+export interface SupersededAddition extends Addition {
+  /** What that history took away from older shared history: the entry holds those records, too. */
+  readonly replaced: readonly IndexEntry[];
+}
+
+/** Shared history: see `SharedBase`. */
+interface SharedEntries {
+  readonly address: Address;
+  readonly older: readonly Address[];
+  readonly positions: readonly number[];
+  readonly content: TrackContent;
+  /** What was added in it, by the entries' bytes. */
+  readonly keys: ReadonlySet<string>;
+}
+
 /** All changes of a field. */
 export interface FieldChanges {
   readonly trunk: TrackContent;
@@ -50,7 +67,7 @@ export interface FieldChanges {
   /** What branches added, without what another branch took away again. */
   readonly additions: readonly Addition[];
   /** What branches added to history they share and one of them took away again. */
-  readonly superseded: readonly Addition[];
+  readonly superseded: readonly SupersededAddition[];
   /** Trunk's entries that no base has and that no earlier merge settled. */
   readonly trunkAdded: readonly IndexEntry[];
   /** Entries that trunk replaced where `trunkAdded` came, counted from the same Manifests. */
@@ -72,10 +89,7 @@ function bindingIn(manifest: Manifest, like: Binding): Binding | undefined {
 function groupByHistory(
   positions: readonly number[],
   key: string,
-  sharedKeys: readonly {
-    readonly positions: readonly number[];
-    readonly keys: ReadonlySet<string>;
-  }[],
+  sharedKeys: readonly SharedEntries[],
 ): number[][] {
   const groups = positions.map((position) => [position]);
   for (const shared of sharedKeys) {
@@ -89,22 +103,39 @@ function groupByHistory(
 }
 
 /** Entries of shared history that some branch took away, with all branches that had them of it. */
-function supersededAdditions(
+async function supersededAdditions(
   goneFromShared: ReadonlyMap<number, ReadonlyMap<string, IndexEntry>>,
-  sharedKeys: Parameters<typeof groupByHistory>[2],
-): ReadonlyMap<string, { readonly entry: IndexEntry; readonly positions: ReadonlySet<number> }> {
-  const superseded = new Map<string, { entry: IndexEntry; positions: Set<number> }>();
+  shared: readonly SharedEntries[],
+): Promise<ReadonlyMap<string, SupersededAddition>> {
+  const superseded = new Map<string, SupersededAddition>();
   for (const taken of goneFromShared.values()) {
     for (const [key, entry] of taken) {
       if (superseded.has(key)) continue;
-      const sharing = sharedKeys.filter(({ keys }) => keys.has(key));
-      superseded.set(key, {
-        entry,
-        positions: new Set(sharing.flatMap(({ positions }) => positions)),
-      });
+      const sharing = shared.filter(({ keys }) => keys.has(key));
+      const positions = new Set(sharing.flatMap((each) => each.positions));
+      const first = sharing.filter(({ older }) =>
+        !sharing.some(({ address }) => older.includes(address))
+      );
+      const replaced = (await Promise.all(first.map((each) => takenFromOlder(each, shared))))
+        .flat();
+      superseded.set(key, { entry, groups: [[...positions].sort((a, b) => a - b)], replaced });
     }
   }
   return superseded;
+}
+
+/** What shared history took away from older shared history. */
+async function takenFromOlder(
+  { content, older }: SharedEntries,
+  shared: readonly SharedEntries[],
+): Promise<readonly IndexEntry[]> {
+  const taken: IndexEntry[] = [];
+  for (const before of shared) {
+    if (!older.includes(before.address)) continue;
+    const { removed } = await before.content.difference(content);
+    taken.push(...removed.filter(({ bytes }) => before.keys.has(bytesKey(bytes))));
+  }
+  return taken;
 }
 
 /** The entries of `content` that none of `bases` has, by their bytes. */
@@ -143,7 +174,7 @@ export async function findChanges(
     for (const { bytes } of changes.removed) gone.add(bytesKey(bytes));
   }
   const goneFromShared = new Map<number, Map<string, IndexEntry>>();
-  const sharedKeys: { positions: readonly number[]; keys: ReadonlySet<string> }[] = [];
+  const sharedEntries: SharedEntries[] = [];
   const contentAt = (manifest: Manifest): Promise<TrackContent> =>
     loader.content(like === undefined ? undefined : bindingIn(manifest, like), kind);
   for (const shared of sides.shared) {
@@ -169,7 +200,8 @@ export async function findChanges(
         if (apart.has(key)) taken.set(key, entry);
       }
     }
-    sharedKeys.push({ positions: shared.positions, keys });
+    const { address, older, positions } = shared;
+    sharedEntries.push({ address, older, positions, content: from, keys });
   }
   const branches = differing.map((changes): BranchChanges => ({
     ...changes,
@@ -178,13 +210,13 @@ export async function findChanges(
       ...goneFromShared.get(changes.branch.side.position)?.values() ?? [],
     ],
   }));
-  const superseded = supersededAdditions(goneFromShared, sharedKeys);
+  const superseded = await supersededAdditions(goneFromShared, sharedEntries);
 
   const adding = new Map<string, { entry: IndexEntry; positions: number[] }>();
   for (const { branch, added } of branches) {
     for (const entry of added) {
       const key = bytesKey(entry.bytes);
-      if (gone.has(key) || superseded.get(key)?.positions.has(branch.side.position)) continue;
+      if (gone.has(key) || superseded.get(key)?.groups[0]?.includes(branch.side.position)) continue;
       const known = adding.get(key);
       if (known === undefined) adding.set(key, { entry, positions: [branch.side.position] });
       else if (!known.positions.includes(branch.side.position)) {
@@ -194,7 +226,7 @@ export async function findChanges(
   }
   const additions = [...adding].map(([key, { entry, positions }]): Addition => ({
     entry,
-    groups: positions.length === 1 ? [positions] : groupByHistory(positions, key, sharedKeys),
+    groups: positions.length === 1 ? [positions] : groupByHistory(positions, key, sharedEntries),
   }));
 
   const trunkRemoved = new Map<number, readonly IndexEntry[]>();
@@ -245,10 +277,7 @@ export async function findChanges(
     },
     branches,
     additions,
-    superseded: [...superseded.values()].map(({ entry, positions }) => ({
-      entry,
-      groups: [[...positions].sort((a, b) => a - b)],
-    })),
+    superseded: [...superseded.values()],
     trunkAdded: [...(unsettled?.values() ?? [])],
     trunkReplaced,
     trunkRemoved,

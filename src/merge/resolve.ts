@@ -258,12 +258,12 @@ async function sharedBases(
 ): Promise<readonly SharedBase[]> {
   const merging = new Set(branches.map(({ position }) => position));
   const shared: SharedBase[] = [];
-  for (const { address, positions, bases } of ancestry.sharedApart) {
+  for (const { address, positions, bases, older } of ancestry.sharedApart) {
     const those = positions.filter((position) => merging.has(position));
     if (those.length > 1) {
       const manifest = await reader.read(address);
       const baseManifests = await Promise.all(bases.map((base) => reader.read(base)));
-      shared.push({ address, manifest, baseManifests, positions: those });
+      shared.push({ address, manifest, baseManifests, older, positions: those });
     }
   }
   return shared;

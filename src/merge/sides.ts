@@ -48,5 +48,7 @@ export interface SharedBase {
   readonly manifest: Manifest;
   /** Its own best common ancestors with trunk: what they lack was added in shared history. */
   readonly baseManifests: readonly Manifest[];
+  /** Those of the other shared bases that are its ancestors. */
+  readonly older: readonly Address[];
   readonly positions: readonly number[];
 }

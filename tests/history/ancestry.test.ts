@@ -1,3 +1,4 @@
+import type { Address } from "../../src/encoding/address.ts";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { addressFor, Graph } from "./graph.ts";
@@ -254,10 +255,13 @@ describe("history that branches share and trunk lacks", () => {
     const graph = new Graph(lines);
     const walked = await graph.walk(tips);
     if (walked.status !== "walked") throw new Error("the walk did not end");
-    return walked.sharedApart.map(({ address, positions, bases }) =>
-      `${graph.name(address)}: ${positions.join(" ")} from ${
-        bases.map((one) => graph.name(one)).sort()
-      }`
+    const names = (addresses: readonly Address[]) =>
+      addresses.map((one) => graph.name(one)).sort().join();
+    return walked.sharedApart.map(({ address, positions, bases, older }) =>
+      [
+        `${graph.name(address)}: ${positions.join(" ")} from ${names(bases)}`,
+        ...older.length === 0 ? [] : [`over ${names(older)}`],
+      ].join(" ")
     ).sort();
   };
   test.each(
@@ -289,7 +293,7 @@ describe("history that branches share and trunk lacks", () => {
         "three, two of them longer",
         [["a", ""], ["s", "a"], ["u", "s"], ["x", "u"], ["y", "u"], ["z", "s"]],
         "a x y z",
-        ["s: 1 2 3 from a", "u: 1 2 from a"],
+        ["s: 1 2 3 from a", "u: 1 2 from a over s"],
       ],
     ] as const,
   )("%s", async (_, lines, tips, expected) => {

@@ -225,6 +225,36 @@ describe("records of shared history that one branch has changed", () => {
   });
 });
 
+describe("records that were rewritten in shared history, and again behind it", () => {
+  /** w2 is forked from w0, which holds w1 fused with its own; w0 then rewrites that. */
+  const rewritten = async () => {
+    const store = await forked(2);
+    await store.append("w0", rowsFrom(store.fields, 10, 14, 1));
+    await store.append("w1", rowsFrom(store.fields, 20, 24, 1));
+    expectMerged(await store.merge(["w1"], { ref: "w0", buckets: "fuse" }));
+    await store.branch("w2", "w0");
+    await store.append("w0", rowsFrom(store.fields, 30, 32, 1));
+    await store.compact("w0");
+    await store.append("w2", rowsFrom(store.fields, 40, 42, 1));
+    return store;
+  };
+  const rows = [["w0", "w1", "w2"], ["w2", "w1", "w0"], ["w1", "w0", "w2"]].map((row) => [row]);
+  test.each(rows)("count once: %j", async (branches) => {
+    const store = await rewritten();
+    expectMerged(await store.merge(branches));
+    const all = [range(0, 4), range(10, 14), range(20, 24), range(30, 32), range(40, 42)].flat();
+    await expectTrunk(store, all);
+  });
+
+  test.each(rows)("but not a record that is added once more: %j", async (branches) => {
+    const store = await rewritten();
+    await store.branch("w3");
+    await store.append("w3", rowsFrom(store.fields, 21, 22, 1));
+    const refusal = refusalOf(await store.merge([...branches, "w3"]), "emb");
+    expect([refusal.code, refusal.anchors]).toEqual(["duplicate-anchor", [anchorAt(21)]]);
+  });
+});
+
 describe("branches that share history but have different bases merge", () => {
   /** w0 is what w2 and trunk are together, trunk having rewritten its base since w2 was forked. */
   const joined = async (buckets: "fuse" | "keep") => {
