@@ -60627,20 +60627,39 @@ function groupByHistory(positions, key, sharedKeys) {
   }
   return groups;
 }
-function supersededAdditions(goneFromShared, sharedKeys) {
+async function supersededAdditions(goneFromShared, shared) {
   const superseded = new Map;
   for (const taken of goneFromShared.values()) {
     for (const [key, entry] of taken) {
       if (superseded.has(key))
         continue;
-      const sharing = sharedKeys.filter(({ keys }) => keys.has(key));
-      superseded.set(key, {
-        entry,
-        positions: new Set(sharing.flatMap(({ positions }) => positions))
-      });
+      const sharing = shared.filter(({ keys }) => keys.has(key));
+      const positions = new Set(sharing.flatMap((each) => each.positions));
+      const first = sharing.filter(({ older }) => !sharing.some(({ address }) => older.includes(address)));
+      const replaced = (await Promise.all(first.map((each) => takenFromOlder(each, shared)))).flat();
+      superseded.set(key, { entry, groups: [[...positions].sort((a, b) => a - b)], replaced });
     }
   }
   return superseded;
+}
+async function takenFromOlder({ content, older }, shared) {
+  const taken = [];
+  for (const before of shared) {
+    if (!older.includes(before.address))
+      continue;
+    const { removed } = await before.content.difference(content);
+    taken.push(...removed.filter(({ bytes }) => before.keys.has(bytesKey(bytes))));
+  }
+  return taken;
+}
+async function keysInNone(bases, content) {
+  let keys;
+  for (const base of new Set(bases)) {
+    const { added } = await base.difference(content);
+    const lacking = new Set(added.map(({ bytes }) => bytesKey(bytes)));
+    keys = keys === undefined ? lacking : new Set([...keys].filter((key) => lacking.has(key)));
+  }
+  return keys ?? new Set;
 }
 async function findChanges(sides, field, kind, loader) {
   const like = field.trunk ?? field.branches[0]?.binding;
@@ -60658,31 +60677,28 @@ async function findChanges(sides, field, kind, loader) {
       gone.add(bytesKey(bytes));
   }
   const goneFromShared = new Map;
-  const sharedKeys = [];
+  const sharedEntries = [];
+  const contentAt = (manifest) => loader.content(like === undefined ? undefined : bindingIn(manifest, like), kind);
   for (const shared of sides.shared) {
-    const binding = like === undefined ? undefined : bindingIn(shared.manifest, like);
-    const from = await loader.content(binding, kind);
+    const from = await contentAt(shared.manifest);
     const grown = differing.filter(({ branch }) => shared.positions.includes(branch.side.position));
-    const bases = new Set(await Promise.all(grown.map(({ branch }) => loader.content(branch.base, kind))));
-    let keys;
-    for (const base of bases) {
-      const { added } = await base.difference(from);
-      const own = new Set(added.map(({ bytes }) => bytesKey(bytes)));
-      keys = keys === undefined ? own : new Set([...keys].filter((key) => own.has(key)));
-    }
-    keys ??= new Set;
+    const bases = await Promise.all(shared.baseManifests.length > 0 ? shared.baseManifests.map(contentAt) : grown.map(({ branch }) => loader.content(branch.base, kind)));
+    const keys = await keysInNone(bases, from);
     for (const { branch } of grown) {
       const { position } = branch.side;
       const own = await loader.content(branch.binding, kind);
+      const base = await loader.content(branch.base, kind);
+      const apart = bases.includes(base) ? keys : await keysInNone([...bases, base], from);
       const taken = goneFromShared.get(position) ?? new Map;
       goneFromShared.set(position, taken);
       for (const entry of (await from.difference(own)).removed) {
         const key = bytesKey(entry.bytes);
-        if (keys.has(key))
+        if (apart.has(key))
           taken.set(key, entry);
       }
     }
-    sharedKeys.push({ positions: shared.positions, keys });
+    const { address, older, positions } = shared;
+    sharedEntries.push({ address, older, positions, content: from, keys });
   }
   const branches = differing.map((changes) => ({
     ...changes,
@@ -60691,12 +60707,12 @@ async function findChanges(sides, field, kind, loader) {
       ...goneFromShared.get(changes.branch.side.position)?.values() ?? []
     ]
   }));
-  const superseded = supersededAdditions(goneFromShared, sharedKeys);
+  const superseded = await supersededAdditions(goneFromShared, sharedEntries);
   const adding = new Map;
   for (const { branch, added } of branches) {
     for (const entry of added) {
       const key = bytesKey(entry.bytes);
-      if (gone.has(key) || superseded.get(key)?.positions.has(branch.side.position))
+      if (gone.has(key) || superseded.get(key)?.groups[0]?.includes(branch.side.position))
         continue;
       const known = adding.get(key);
       if (known === undefined)
@@ -60708,7 +60724,7 @@ async function findChanges(sides, field, kind, loader) {
   }
   const additions = [...adding].map(([key, { entry, positions }]) => ({
     entry,
-    groups: positions.length === 1 ? [positions] : groupByHistory(positions, key, sharedKeys)
+    groups: positions.length === 1 ? [positions] : groupByHistory(positions, key, sharedEntries)
   }));
   const trunkRemoved = new Map;
   const trunkNew = new Map;
@@ -60754,10 +60770,7 @@ async function findChanges(sides, field, kind, loader) {
     },
     branches,
     additions,
-    superseded: [...superseded.values()].map(({ entry, positions }) => ({
-      entry,
-      groups: [[...positions].sort((a, b) => a - b)]
-    })),
+    superseded: [...superseded.values()],
     trunkAdded: [...unsettled?.values() ?? []],
     trunkReplaced,
     trunkRemoved,
@@ -61528,108 +61541,7 @@ function distinct(entries) {
   return [...new Map(entries.map((entry) => [bytesKey(entry.bytes), entry])).values()];
 }
 
-// src/merge/tree/leaf-shape.ts
-var HEAD_START = Uint8Array.of(...[165, 100, ...ascii("type"), 100, ...ascii("leaf"), 101, ...ascii("t_max")]);
-var T_MIN = Uint8Array.of(101, ...ascii("t_min"));
-var ENTRIES = Uint8Array.of(103, ...ascii("entries"));
-function ascii(text) {
-  return Array.from(text, (letter) => letter.charCodeAt(0));
-}
-function leafTail(modality) {
-  const writer = new CborWriter;
-  writer.text("modality");
-  writer.text(modality);
-  return writer.finish();
-}
-function readLeafHead(bytes) {
-  if (bytes.length > PAGE_LIMIT)
-    return;
-  const integer = new IntegerReader;
-  let at = passed(bytes, 0, HEAD_START);
-  at = integer.read(bytes, at);
-  const end = joinHalves(integer.high, integer.low);
-  at = integer.read(bytes, passed(bytes, at, T_MIN));
-  const start = joinHalves(integer.high, integer.low);
-  at = integer.read(bytes, passed(bytes, at, ENTRIES), ARRAY);
-  const { high, low: count } = integer;
-  if (at < 0 || high !== 0 || count > bytes.length)
-    return;
-  return { start, end, count, entriesAt: at };
-}
-function passed(bytes, at, expected) {
-  return at >= 0 && sameBytes(bytes, at, expected, 0, expected.length) ? at + expected.length : -1;
-}
-function leafShape(bytes, address, tail) {
-  const head = readLeafHead(bytes);
-  if (head === undefined || head.count === 0)
-    return;
-  const { count } = head;
-  const entry = new EntryReader(head.start);
-  const shape = {
-    offsets: new Uint32Array(count + 1),
-    cellAt: new Uint32Array(count),
-    startAt: new Uint32Array(count),
-    restAt: new Uint32Array(count),
-    cellFirst: new Uint32Array(count),
-    starts: new Uint32Array(2 * count),
-    ends: new Uint32Array(2 * count)
-  };
-  const { offsets, cellAt, startAt, restAt, cellFirst, starts, ends } = shape;
-  let startSeen = false;
-  let endHigh = 0;
-  let endLow = 0;
-  let at = head.entriesAt;
-  for (let index = 0;index < count; index++) {
-    if (!entry.read(bytes, at))
-      return;
-    offsets[index] = at;
-    cellAt[index] = entry.cellAt;
-    startAt[index] = entry.startAt;
-    restAt[index] = entry.restAt;
-    starts[2 * index] = entry.startHigh;
-    starts[2 * index + 1] = entry.startLow;
-    ends[2 * index] = entry.endHigh;
-    ends[2 * index + 1] = entry.endLow;
-    if (entry.beginsLeaf)
-      startSeen = true;
-    if (entry.endHigh > endHigh || entry.endHigh === endHigh && entry.endLow > endLow) {
-      endHigh = entry.endHigh;
-      endLow = entry.endLow;
-    }
-    if (index > 0) {
-      const [from, to] = [cellAt[index - 1] ?? 0, startAt[index - 1] ?? 0];
-      const length = entry.startAt - entry.cellAt;
-      const order = compareRanges(bytes, from, to - from, bytes, entry.cellAt, length);
-      if (order > 0)
-        return;
-      if (order < 0)
-        cellFirst[index] = index;
-      else {
-        cellFirst[index] = cellFirst[index - 1] ?? 0;
-        const [high, low] = [starts[2 * index - 2] ?? 0, starts[2 * index - 1] ?? 0];
-        if (high > entry.startHigh || high === entry.startHigh && low > entry.startLow) {
-          return;
-        }
-      }
-    }
-    at = entry.end;
-  }
-  offsets[count] = at;
-  const end = joinHalves(endHigh, endLow);
-  if (!startSeen || end !== head.end)
-    return;
-  if (passed(bytes, at, tail) !== bytes.length)
-    return;
-  const child = {
-    page: address,
-    low: bytes.slice(cellAt[0], startAt[0]),
-    high: bytes.slice(cellAt[count - 1], startAt[count - 1]),
-    start: head.start,
-    end,
-    entryCount: count
-  };
-  return { child, bytes, head, ...shape };
-}
+// src/merge/tree/entry-reader.ts
 var TWO_324 = 4294967296;
 var ZERO2 = 48;
 var ONE2 = 49;
@@ -61788,6 +61700,138 @@ function sameBytes(a, aStart, b, bStart, length) {
       return false;
   }
   return true;
+}
+
+// src/merge/tree/cell-text.ts
+function cellIn({ bytes, offsets, startAt }, index) {
+  const at = (offsets[index] ?? 0) + 1;
+  return { bytes, at, length: (startAt[index] ?? 0) - at };
+}
+function cellAt(bytes, at) {
+  const head = bytes[at + 1] ?? 0;
+  if (head < 96 || head > 120)
+    return;
+  const length = head < 120 ? 1 + head - 96 : 2 + (bytes[at + 2] ?? 0);
+  return at + 1 + length > bytes.length ? undefined : { bytes, at: at + 1, length };
+}
+function sameText(a, b) {
+  return a.length === b.length && sameBytes(a.bytes, a.at, b.bytes, b.at, a.length);
+}
+function compareText(a, b) {
+  const aStart = textStart(a.bytes, a.at);
+  const bStart = textStart(b.bytes, b.at);
+  const aLength = a.at + a.length - aStart;
+  const bLength = b.at + b.length - bStart;
+  return compareRanges(a.bytes, aStart, aLength, b.bytes, bStart, bLength);
+}
+function isCell(cell, key) {
+  if (key === undefined)
+    return false;
+  const at = textStart(cell.bytes, cell.at);
+  return cell.at + cell.length - at === key.length && sameBytes(cell.bytes, at, key, 0, key.length);
+}
+
+// src/merge/tree/leaf-shape.ts
+var HEAD_START = Uint8Array.of(...[165, 100, ...ascii("type"), 100, ...ascii("leaf"), 101, ...ascii("t_max")]);
+var T_MIN = Uint8Array.of(101, ...ascii("t_min"));
+var ENTRIES = Uint8Array.of(103, ...ascii("entries"));
+function ascii(text) {
+  return Array.from(text, (letter) => letter.charCodeAt(0));
+}
+function leafTail(modality) {
+  const writer = new CborWriter;
+  writer.text("modality");
+  writer.text(modality);
+  return writer.finish();
+}
+function readLeafHead(bytes) {
+  if (bytes.length > PAGE_LIMIT)
+    return;
+  const integer = new IntegerReader;
+  let at = passed(bytes, 0, HEAD_START);
+  at = integer.read(bytes, at);
+  const end = joinHalves(integer.high, integer.low);
+  at = integer.read(bytes, passed(bytes, at, T_MIN));
+  const start = joinHalves(integer.high, integer.low);
+  at = integer.read(bytes, passed(bytes, at, ENTRIES), ARRAY);
+  const { high, low: count } = integer;
+  if (at < 0 || high !== 0 || count > bytes.length)
+    return;
+  return { start, end, count, entriesAt: at };
+}
+function passed(bytes, at, expected) {
+  return at >= 0 && sameBytes(bytes, at, expected, 0, expected.length) ? at + expected.length : -1;
+}
+function leafShape(bytes, address, tail) {
+  const head = readLeafHead(bytes);
+  if (head === undefined || head.count === 0)
+    return;
+  const { count } = head;
+  const entry = new EntryReader(head.start);
+  const shape = {
+    offsets: new Uint32Array(count + 1),
+    cellAt: new Uint32Array(count),
+    startAt: new Uint32Array(count),
+    restAt: new Uint32Array(count),
+    cellFirst: new Uint32Array(count),
+    starts: new Uint32Array(2 * count),
+    ends: new Uint32Array(2 * count)
+  };
+  const { offsets, cellAt, startAt, restAt, cellFirst, starts, ends } = shape;
+  let startSeen = false;
+  let endHigh = 0;
+  let endLow = 0;
+  let at = head.entriesAt;
+  for (let index = 0;index < count; index++) {
+    if (!entry.read(bytes, at))
+      return;
+    offsets[index] = at;
+    cellAt[index] = entry.cellAt;
+    startAt[index] = entry.startAt;
+    restAt[index] = entry.restAt;
+    starts[2 * index] = entry.startHigh;
+    starts[2 * index + 1] = entry.startLow;
+    ends[2 * index] = entry.endHigh;
+    ends[2 * index + 1] = entry.endLow;
+    if (entry.beginsLeaf)
+      startSeen = true;
+    if (entry.endHigh > endHigh || entry.endHigh === endHigh && entry.endLow > endLow) {
+      endHigh = entry.endHigh;
+      endLow = entry.endLow;
+    }
+    if (index > 0) {
+      const [from, to] = [cellAt[index - 1] ?? 0, startAt[index - 1] ?? 0];
+      const length = entry.startAt - entry.cellAt;
+      const order = compareRanges(bytes, from, to - from, bytes, entry.cellAt, length);
+      if (order > 0)
+        return;
+      if (order < 0)
+        cellFirst[index] = index;
+      else {
+        cellFirst[index] = cellFirst[index - 1] ?? 0;
+        const [high, low] = [starts[2 * index - 2] ?? 0, starts[2 * index - 1] ?? 0];
+        if (high > entry.startHigh || high === entry.startHigh && low > entry.startLow) {
+          return;
+        }
+      }
+    }
+    at = entry.end;
+  }
+  offsets[count] = at;
+  const end = joinHalves(endHigh, endLow);
+  if (!startSeen || end !== head.end)
+    return;
+  if (passed(bytes, at, tail) !== bytes.length)
+    return;
+  const child = {
+    page: address,
+    low: bytes.slice(cellAt[0], startAt[0]),
+    high: bytes.slice(cellAt[count - 1], startAt[count - 1]),
+    start: head.start,
+    end,
+    entryCount: count
+  };
+  return { child, bytes, head, ...shape };
 }
 
 // src/merge/tree/leaf-comparison.ts
@@ -62038,8 +62082,10 @@ class LeafComparison {
     this.#added.length -= this.#cellAdded;
     this.#cellAdded = 0;
     const { added, removed } = compareSets(await this.#baseCell(cell), await this.#sideCell(cell));
-    this.#added.push(...added);
-    this.#removed.push(...removed);
+    for (const entry of added)
+      this.#added.push(entry);
+    for (const entry of removed)
+      this.#removed.push(entry);
     this.#cellClosed = true;
   }
   async#baseCell(cell) {
@@ -62113,34 +62159,11 @@ function open({ child, bytes }) {
     startLow
   };
 }
-function cellIn({ bytes, offsets, startAt }, index) {
-  const at = (offsets[index] ?? 0) + 1;
-  return { bytes, at, length: (startAt[index] ?? 0) - at };
-}
 function cellOf(bytes, at) {
-  const head = bytes[at + 1] ?? 0;
-  if (head < 96 || head > 120)
+  const cell = cellAt(bytes, at);
+  if (cell === undefined)
     throw new Undecided;
-  const length = head < 120 ? 1 + head - 96 : 2 + (bytes[at + 2] ?? 0);
-  if (at + 1 + length > bytes.length)
-    throw new Undecided;
-  return { bytes, at: at + 1, length };
-}
-function sameText(a, b) {
-  return a.length === b.length && sameBytes(a.bytes, a.at, b.bytes, b.at, a.length);
-}
-function compareText(a, b) {
-  const aStart = textStart(a.bytes, a.at);
-  const bStart = textStart(b.bytes, b.at);
-  const aLength = a.at + a.length - aStart;
-  const bLength = b.at + b.length - bStart;
-  return compareRanges(a.bytes, aStart, aLength, b.bytes, bStart, bLength);
-}
-function isCell(cell, key) {
-  if (key === undefined)
-    return false;
-  const at = textStart(cell.bytes, cell.at);
-  return cell.at + cell.length - at === key.length && sameBytes(cell.bytes, at, key, 0, key.length);
+  return cell;
 }
 function startOf({ starts }, index) {
   return joinHalves(starts[2 * index] ?? 0, starts[2 * index + 1] ?? 0);
@@ -63062,13 +63085,17 @@ function holdersOf({ additions, superseded }) {
     owners.set(key, known);
     return known;
   };
-  const holders = (list, isSuperseded) => list.flatMap(({ entry, groups }) => groups.map((positions) => ({
+  const holders = ({ entry, groups }, superseded, replaced) => groups.map((positions) => ({
     entry,
     owner: ownerOf(positions),
     positions,
-    superseded: isSuperseded
-  })));
-  return [...holders(additions, false), ...holders(superseded, true)];
+    superseded,
+    replaced
+  }));
+  return [
+    ...additions.flatMap((addition) => holders(addition, false, [])),
+    ...superseded.flatMap((addition) => holders(addition, true, addition.replaced))
+  ];
 }
 async function trunkHolders(changes, holders) {
   const { trunk, base } = changes;
@@ -63081,7 +63108,13 @@ async function trunkHolders(changes, holders) {
     ...(covered(base.content) ? await base.content.meeting(intervals) : []).filter(({ bytes }) => !gone.has(bytesKey(bytes))),
     ...(changes.trunkNew.get(base.position) ?? []).filter(({ start, end }) => meetsAny(intervals, start, end))
   ];
-  return met.map((entry) => ({ entry, owner: TRUNK, positions: [TRUNK], superseded: false }));
+  return met.map((entry) => ({
+    entry,
+    owner: TRUNK,
+    positions: [TRUNK],
+    superseded: false,
+    replaced: []
+  }));
 }
 async function anchorsTakenAway(changes, read, place, concurrency, which) {
   const taken = new Map;
@@ -63093,6 +63126,14 @@ async function anchorsTakenAway(changes, read, place, concurrency, which) {
     taken.set(branchChanges.branch.side.position, new Set(sets.flatMap((set) => [...set])));
   }
   return taken;
+}
+async function anchorsReplaced(holders, read, place, concurrency) {
+  const holding = holders.filter(({ replaced }) => replaced.length > 0);
+  const sets = await mapConcurrent(holding, concurrency, async ({ replaced }) => {
+    const anchors = await Promise.all(replaced.map((entry) => readAnchors(read, place, entry)));
+    return new Set(anchors.flatMap((set) => [...set]));
+  });
+  return new Map(holding.map((holder, index) => [holder, sets[index] ?? new Set]));
 }
 function sortedTogether(sets) {
   const all = new BigUint64Array(sets.reduce((length, set) => length + set.length, 0));
@@ -63132,7 +63173,8 @@ async function findDuplicates(field, kind, changes, read, names, options) {
   const taken = await anchorsTakenAway(changes, read, place, options.concurrency, "takenAway");
   const fromBase = changes.superseded.length === 0 ? taken : await anchorsTakenAway(changes, read, place, options.concurrency, "removed");
   const sets = await mapConcurrent(suspects, options.concurrency, (holder) => readAnchors(read, place, holder.entry));
-  const isTaken = ({ positions, superseded }, anchor) => positions.some((position) => (superseded ? fromBase : taken).get(position)?.has(anchor) ?? false);
+  const replaced = await anchorsReplaced(suspects, read, place, options.concurrency);
+  const isTaken = (holder, anchor) => (replaced.get(holder)?.has(anchor) ?? false) || holder.positions.some((position) => (holder.superseded ? fromBase : taken).get(position)?.has(anchor) ?? false);
   const reappended = anchorsReappended(suspects, sets, isTaken);
   const own = (holder, anchor) => !isTaken(holder, anchor) || reappended.has(anchor);
   const byOwner = new Map;
@@ -63969,13 +64011,43 @@ async function walkAncestry(tips, read, maxDepth) {
     common: addressesOf(everyTip),
     best: (first, second) => addressesOf(1n << BigInt(first) | 1n << BigInt(second)),
     reaches: (position, address) => ((nodes.get(address)?.reached ?? 0n) >> BigInt(position) & 1n) === 1n,
-    sharedApart: [...nodes.values()].flatMap(({ address, reached, children }) => {
-      const positions = tips.flatMap((_, position) => (reached >> BigInt(position) & 1n) === 1n ? [position] : []);
-      const inside = (reached & 1n) === 1n || positions.length < 2 || children.some((child) => (child.reached & reached) === reached);
-      return inside ? [] : [{ address, positions }];
-    }),
+    sharedApart: sharedApart(nodes, tips.length),
     visited: nodes.size
   };
+}
+function sharedApart(nodes, tipCount) {
+  const positionsOf = ({ reached }) => Array.from({ length: tipCount }, (_, position) => position).filter((position) => (reached >> BigInt(position) & 1n) === 1n);
+  const apart = [...nodes.values()].filter((node) => !ofTrunk(node) && positionsOf(node).length > 1 && !node.children.some((child) => (child.reached & node.reached) === node.reached));
+  return apart.map((shared) => {
+    const all = apart.length < 2 ? undefined : behind(nodes, shared, ofTrunk);
+    return {
+      address: shared.address,
+      positions: positionsOf(shared),
+      bases: basesOf(nodes, shared),
+      older: apart.filter((other) => all?.has(other) ?? false).map(({ address }) => address)
+    };
+  });
+}
+function ofTrunk({ reached }) {
+  return (reached & 1n) === 1n;
+}
+function behind(nodes, first, stops) {
+  const parentsOf = ({ manifest }) => manifest.parents.flatMap((address) => nodes.get(address) ?? []);
+  const found = new Set;
+  const waiting = parentsOf(first);
+  for (let next = waiting.pop();next !== undefined; next = waiting.pop()) {
+    if (found.has(next))
+      continue;
+    found.add(next);
+    if (!stops(next))
+      waiting.push(...parentsOf(next));
+  }
+  return found;
+}
+function basesOf(nodes, from) {
+  const met = [...behind(nodes, from, ofTrunk)].filter(ofTrunk);
+  const older = met.length < 2 ? [] : met.map((each) => behind(nodes, each, () => false));
+  return met.filter((each) => !older.some((all) => all.has(each))).map(({ address }) => address).sort();
 }
 
 // src/merge/resolve.ts
@@ -64168,10 +64240,12 @@ async function settledManifest(reader, trunk, branches) {
 async function sharedBases(reader, ancestry, branches) {
   const merging = new Set(branches.map(({ position }) => position));
   const shared = [];
-  for (const { address, positions } of ancestry.sharedApart) {
+  for (const { address, positions, bases, older } of ancestry.sharedApart) {
     const those = positions.filter((position) => merging.has(position));
     if (those.length > 1) {
-      shared.push({ address, manifest: await reader.read(address), positions: those });
+      const manifest = await reader.read(address);
+      const baseManifests = await Promise.all(bases.map((base) => reader.read(base)));
+      shared.push({ address, manifest, baseManifests, older, positions: those });
     }
   }
   return shared;
@@ -64981,73 +65055,63 @@ function meets(child, entry) {
 }
 
 // src/merge/tree/diff.ts
-var CONCURRENCY = 8;
-async function* diffIndexes(format, base, side, load, options = {}) {
+var CONCURRENCY = 32;
+async function collectDifference(format, base, side, load) {
   const skipped = new SkippedPages(format, load);
-  const [ofBase, ofSide] = await openBoth(format, base, side, load, options, skipped);
-  if (ofBase !== undefined && ofSide !== undefined) {
-    const found = await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
-    if (found !== undefined) {
-      const difference = await withoutSkipped(skipped, found);
-      if (isDifference(difference))
-        yield difference;
-      return;
-    }
-  }
+  const [ofBase, ofSide] = await openBoth(format, base, side, load, skipped);
+  const found = ofBase === undefined || ofSide === undefined ? undefined : await format.compareLeaves?.(ofBase.pages, ofSide.pages, load);
+  if (found !== undefined)
+    return await withoutSkipped(skipped, found);
   const before = new RunCursor(runs(format, base, ofBase, load, true));
   const after = new RunCursor(runs(format, side, ofSide, load, false));
   try {
-    for (;; ) {
-      if (!before.ready)
-        await before.refill();
-      if (!after.ready)
-        await after.refill();
-      const old = before.peek();
-      const own = after.peek();
-      const region = old === undefined || own !== undefined && format.compareRegion(own, old) < 0 ? own : old;
-      if (region === undefined)
-        return;
-      const belongs = (entry) => format.compareRegion(entry, region) === 0;
-      const oldRegion = [];
-      while (!before.take(belongs, oldRegion))
-        await before.refill();
-      const ownRegion = [];
-      while (!after.take(belongs, ownRegion))
-        await after.refill();
-      const found = compareSets(oldRegion, ownRegion);
-      if (!isDifference(found))
-        continue;
-      const difference = await withoutSkipped(skipped, found);
-      if (isDifference(difference))
-        yield detached(format, difference);
-    }
+    return await compareRegions(format, before, after, skipped);
   } finally {
     await before.close();
     await after.close();
   }
 }
-async function collectDifference(format, base, side, load, options = {}) {
+async function compareRegions(format, before, after, skipped) {
   const added = [];
   const removed = [];
-  for await (const region of diffIndexes(format, base, side, load, options)) {
-    for (const entry of region.added)
-      added.push(entry);
-    for (const entry of region.removed)
-      removed.push(entry);
+  for (;; ) {
+    if (!before.ready)
+      await before.refill();
+    if (!after.ready)
+      await after.refill();
+    const old = before.peek();
+    const own = after.peek();
+    const region = old === undefined || own !== undefined && format.compareRegion(own, old) < 0 ? own : old;
+    if (region === undefined)
+      return { added, removed };
+    const belongs = (entry) => format.compareRegion(entry, region) === 0;
+    const oldRegion = [];
+    while (!before.take(belongs, oldRegion))
+      await before.refill();
+    const ownRegion = [];
+    while (!after.take(belongs, ownRegion))
+      await after.refill();
+    const found = compareSets(oldRegion, ownRegion);
+    if (found.added.length === 0 && found.removed.length === 0)
+      continue;
+    const difference = await withoutSkipped(skipped, found);
+    for (const entry of difference.added)
+      added.push(detach(format, entry));
+    for (const entry of difference.removed)
+      removed.push(detach(format, entry));
   }
-  return { added, removed };
 }
-async function openBoth(format, base, side, load, options, skipped) {
+async function openBoth(format, base, side, load, skipped) {
   const before = frontier(base);
   const after = frontier(side);
   const open = async (level, like) => {
-    const opened = await mapConcurrent(level.pages, options.concurrency ?? CONCURRENCY, async (child) => {
+    const opened = await mapConcurrent(level.pages, CONCURRENCY, async (child) => {
       const page = await loadPage(format, load, child, level.height, { like });
       if (!page.leaf)
         checkChildren(format, level.tree, page.children.length, child);
       return page;
     });
-    level.pages = opened.flatMap((page) => page.leaf ? [] : page.children).filter((child) => options.within?.(child) ?? true);
+    level.pages = opened.flatMap((page) => page.leaf ? [] : page.children);
     level.height--;
     return opened;
   };
@@ -65107,13 +65171,6 @@ function runs(format, source, level, load, keepLeaf) {
   if (level !== undefined)
     return loadLeaves(format, load, level.pages, { keepLeaf });
   return "entries" in source ? [sortedEntries2(format, source.entries)] : [];
-}
-function isDifference(found) {
-  return found.added.length > 0 || found.removed.length > 0;
-}
-function detached(format, { added, removed }) {
-  const copy = (entry) => detach(format, entry);
-  return { added: added.map(copy), removed: removed.map(copy) };
 }
 async function withoutSkipped(skipped, { added, removed }) {
   return {
