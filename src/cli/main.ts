@@ -6,7 +6,11 @@
  */
 
 import process from "node:process";
-import { runCommandLine } from "./run-command-line.ts";
-import { endProcess, processTerminal } from "./terminal.ts";
+import { restart } from "./restart.ts";
 
-await endProcess(await runCommandLine(process.argv.slice(2), processTerminal()));
+const args = process.argv.slice(2);
+restart(args);
+// Loaded only now: a restart would load everything twice.
+const { runCommandLine } = await import("./run-command-line.ts");
+const { endProcess, processTerminal } = await import("./terminal.ts");
+await endProcess(await runCommandLine(args, processTerminal()));
