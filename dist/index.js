@@ -64696,9 +64696,9 @@ class GarbageCounter {
     if (this.#bytes < this.#every)
       return;
     this.#bytes = 0;
-    const { Bun } = globalThis;
-    if (Bun !== undefined && process2.memoryUsage.rss() >= ENOUGH)
-      Bun.gc(true);
+    const { Bun: runtime } = globalThis;
+    if (runtime !== undefined && process2.memoryUsage.rss() >= ENOUGH)
+      runtime.gc(true);
   }
 }
 

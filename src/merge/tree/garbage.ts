@@ -27,7 +27,7 @@ export class GarbageCounter {
     this.#bytes += bytes;
     if (this.#bytes < this.#every) return;
     this.#bytes = 0;
-    const { Bun } = globalThis as { readonly Bun?: { gc(sync: boolean): void } };
-    if (Bun !== undefined && process.memoryUsage.rss() >= ENOUGH) Bun.gc(true);
+    const { Bun: runtime } = globalThis as { readonly Bun?: { gc(sync: boolean): void } };
+    if (runtime !== undefined && process.memoryUsage.rss() >= ENOUGH) runtime.gc(true);
   }
 }
