@@ -117,6 +117,12 @@ function sameBlock(
   return compare.call(a as Buffer, b, bStart, bStart + length, aStart, aStart + length) === 0;
 }
 
+/** The unsigned big-endian 32-bit number at `at`; bytes behind the end count as zero. */
+export function uint32At(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) |
+    (bytes[at + 3] ?? 0)) >>> 0;
+}
+
 /**
  * The last index of `ascending` whose value is at most `limit`: with the offsets of items, the item
  * that a byte belongs to.

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { uint32At } from "./bytes.ts";
 import { malformedCbor } from "./cbor-fault.ts";
 import { firstInvalidUtf8 } from "./utf8.ts";
 
@@ -38,12 +39,6 @@ const LEAST_ARGUMENTS = [24, 0x100, 0x1_0000, TWO_32] as const;
 
 /** An entry of an index or the like; see `view`. */
 const FEW_BYTES = 512;
-
-/** The unsigned 32-bit number at `at`. */
-function word(bytes: Uint8Array, at: number): number {
-  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) |
-    (bytes[at + 3] ?? 0)) >>> 0;
-}
 
 /** What `CborCursor` reads with; every method throws DreamDBError malformed-cbor. */
 export abstract class CborHeadReader {
@@ -127,16 +122,16 @@ export abstract class CborHeadReader {
     const { bytes } = this;
     if (width === 1) return bytes[at] ?? 0;
     if (width === 2) return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-    if (width === 4) return word(bytes, at);
+    if (width === 4) return uint32At(bytes, at);
     this.longAt = at;
-    return word(bytes, at) * TWO_32 + word(bytes, at + 4);
+    return uint32At(bytes, at) * TWO_32 + uint32At(bytes, at + 4);
   }
 
   /** The argument of the last eight-byte head. */
   protected exact(): bigint {
     const { bytes, longAt } = this;
     if (bytes.length > FEW_BYTES) return this.view.getBigUint64(longAt);
-    return (BigInt(word(bytes, longAt)) << 32n) | BigInt(word(bytes, longAt + 4));
+    return (BigInt(uint32At(bytes, longAt)) << 32n) | BigInt(uint32At(bytes, longAt + 4));
   }
 
   /** Reads the head of a string and checks that the string is there. */

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { uint32At } from "../../encoding/bytes.ts";
 import { CborWriter } from "../../encoding/cbor-writer.ts";
 import { uintLength } from "../../model/page-entry.ts";
 import type { PageEntry } from "../../model/page-entry.ts";
@@ -46,11 +47,11 @@ export class IntegerReader {
     const width = 1 << (head - 24);
     if (at + width >= bytes.length) return -1;
     if (width === 8) {
-      this.high = word(bytes, at + 1);
-      this.low = word(bytes, at + 5);
+      this.high = uint32At(bytes, at + 1);
+      this.low = uint32At(bytes, at + 5);
       return this.high === 0 ? -1 : at + 9;
     }
-    if (width === 4) this.low = word(bytes, at + 1);
+    if (width === 4) this.low = uint32At(bytes, at + 1);
     else if (width === 2) this.low = ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
     else this.low = bytes[at + 1] ?? 0;
     const least = width === 1 ? 24 : width === 2 ? 0x100 : 0x1_0000;
@@ -65,11 +66,6 @@ export class IntegerReader {
     this.low -= TWO_32;
     this.high++;
   }
-}
-
-function word(bytes: Uint8Array, at: number): number {
-  return (((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) |
-    (bytes[at + 3] ?? 0)) >>> 0;
 }
 
 /** Reads entries of one leaf, strictly: what it refuses, `readLeafEntries` names. */
