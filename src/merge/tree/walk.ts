@@ -13,8 +13,6 @@ import type { PageLoader, Tree, TreeChild, TreeFormat } from "./tree-format.ts";
 export interface WalkOptions {
   /** Leaves out pages for which it is false, with all that is below them. */
   readonly within?: ((child: TreeChild) => boolean) | undefined;
-  /** Leaves to load ahead of the one that is being read. */
-  readonly readAhead?: number | undefined;
 }
 
 /** What a tree consists of. */
@@ -29,12 +27,11 @@ export interface TreeStatistics {
 
 /** How to load leaves. */
 export interface LeafOptions {
-  /** Leaves to load ahead of the one that is being read. */
-  readonly readAhead?: number | undefined;
   /** Whether decoded leaves are kept; see `loadPage`. */
   readonly keepLeaf?: boolean | undefined;
 }
 
+/** Leaves that are loaded ahead of the one that is being read. */
 const READ_AHEAD = 8;
 
 /**
@@ -50,7 +47,7 @@ export async function* walkLeaves<Entry extends PageEntry>(
 ): AsyncGenerator<readonly Entry[], TreeStatistics> {
   const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
   const leaves = leafPages(format, tree, load, options, counter);
-  for await (const entries of loadLeaves(format, load, leaves, options)) {
+  for await (const entries of loadLeaves(format, load, leaves)) {
     counter.leaves++;
     counter.entries += entries.length;
     yield entries;
@@ -87,7 +84,7 @@ export async function* loadLeaves<Entry extends PageEntry>(
   format: TreeFormat<Entry>,
   load: PageLoader,
   leaves: AsyncIterable<TreeChild> | Iterable<TreeChild>,
-  { readAhead = READ_AHEAD, keepLeaf = false }: LeafOptions = {},
+  { keepLeaf = false }: LeafOptions = {},
 ): AsyncGenerator<readonly Entry[]> {
   // Bytes are read ahead and decoded in their turn: decoded entries take many times as much memory.
   const pending: {
@@ -118,7 +115,7 @@ export async function* loadLeaves<Entry extends PageEntry>(
     // A failure is thrown when its turn comes; until then it must not count as unhandled.
     bytes?.catch(() => {});
     pending.push({ leaf, bytes });
-    if (pending.length > readAhead) yield await take();
+    if (pending.length > READ_AHEAD) yield await take();
   }
   while (pending.length > 0) yield await take();
 }
