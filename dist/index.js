@@ -57731,6 +57731,9 @@ var { compare } = Buffer5.prototype;
 function sameBlock(a, aStart, b, bStart, length) {
   return compare.call(a, b, bStart, bStart + length, aStart, aStart + length) === 0;
 }
+function uint32At(bytes, at) {
+  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
+}
 function lastAtMost(ascending, limit) {
   let low = 0;
   let high = ascending.length - 1;
@@ -57817,9 +57820,6 @@ var MAJOR_NAMES = [
 var TWO_32 = 4294967296;
 var LEAST_ARGUMENTS = [24, 256, 65536, TWO_32];
 var FEW_BYTES = 512;
-function word(bytes, at) {
-  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
-}
 
 class CborHeadReader {
   bytes;
@@ -57879,15 +57879,15 @@ class CborHeadReader {
     if (width === 2)
       return (bytes[at] ?? 0) << 8 | (bytes[at + 1] ?? 0);
     if (width === 4)
-      return word(bytes, at);
+      return uint32At(bytes, at);
     this.longAt = at;
-    return word(bytes, at) * TWO_32 + word(bytes, at + 4);
+    return uint32At(bytes, at) * TWO_32 + uint32At(bytes, at + 4);
   }
   exact() {
     const { bytes, longAt } = this;
     if (bytes.length > FEW_BYTES)
       return this.view.getBigUint64(longAt);
-    return BigInt(word(bytes, longAt)) << 32n | BigInt(word(bytes, longAt + 4));
+    return BigInt(uint32At(bytes, longAt)) << 32n | BigInt(uint32At(bytes, longAt + 4));
   }
   stringLength(major) {
     const at = this.offset;
@@ -61572,12 +61572,12 @@ class IntegerReader {
     if (at + width >= bytes.length)
       return -1;
     if (width === 8) {
-      this.high = word2(bytes, at + 1);
-      this.low = word2(bytes, at + 5);
+      this.high = uint32At(bytes, at + 1);
+      this.low = uint32At(bytes, at + 5);
       return this.high === 0 ? -1 : at + 9;
     }
     if (width === 4)
-      this.low = word2(bytes, at + 1);
+      this.low = uint32At(bytes, at + 1);
     else if (width === 2)
       this.low = (bytes[at + 1] ?? 0) << 8 | (bytes[at + 2] ?? 0);
     else
@@ -61593,9 +61593,6 @@ class IntegerReader {
     this.low -= TWO_324;
     this.high++;
   }
-}
-function word2(bytes, at) {
-  return ((bytes[at] ?? 0) << 24 | (bytes[at + 1] ?? 0) << 16 | (bytes[at + 2] ?? 0) << 8 | (bytes[at + 3] ?? 0)) >>> 0;
 }
 
 class EntryReader {
@@ -62743,7 +62740,7 @@ var READ_AHEAD2 = 8;
 async function* walkLeaves(format, tree, load, options = {}) {
   const counter = { pages: 0, leaves: 0, entries: 0, fanout: 0 };
   const leaves = leafPages(format, tree, load, options, counter);
-  for await (const entries of loadLeaves(format, load, leaves, options)) {
+  for await (const entries of loadLeaves(format, load, leaves)) {
     counter.leaves++;
     counter.entries += entries.length;
     yield entries;
@@ -62767,7 +62764,7 @@ async function measureTree(format, tree, load) {
       return step.value;
   }
 }
-async function* loadLeaves(format, load, leaves, { readAhead = READ_AHEAD2, keepLeaf = false } = {}) {
+async function* loadLeaves(format, load, leaves, { keepLeaf = false } = {}) {
   const pending = [];
   let last;
   const take = async () => {
@@ -62789,7 +62786,7 @@ async function* loadLeaves(format, load, leaves, { readAhead = READ_AHEAD2, keep
     const bytes = known ? undefined : load(leaf.page);
     bytes?.catch(() => {});
     pending.push({ leaf, bytes });
-    if (pending.length > readAhead)
+    if (pending.length > READ_AHEAD2)
       yield await take();
   }
   while (pending.length > 0)
